@@ -84,10 +84,35 @@ export function createEventContext(receivedAt: number): EventContext {
 /** How the agent's side ended: by itself, or by a failure with the code the person is told. */
 export type StreamEnd = { readonly failure?: { readonly code: string; readonly message: string } };
 
-/** Takes what the stage before it lets through. */
+/** One stage of one run. It gets what the stage before it passes on. */
 export type Step = {
   push(context: EventContext): void;
-  /** What was pushed since the last time belongs together; only stages that gather need to know. */
-  flush?(arrivedAt: number): void;
+  /** The events pushed since the last flush are signed for and delivered together. */
+  flush(arrivedAt: number): void;
   end(end: StreamEnd): void;
+  /** Ends the run after `end` threw in some stage: the failure goes straight to the record and to the person. */
+  fail(failure: NonNullable<StreamEnd["failure"]>): void;
 };
+
+/** A step that passes on what it does not handle itself. */
+export abstract class PassingStep implements Step {
+  protected readonly next: Step;
+
+  constructor(next: Step) {
+    this.next = next;
+  }
+
+  abstract push(context: EventContext): void;
+
+  flush(arrivedAt: number): void {
+    this.next.flush(arrivedAt);
+  }
+
+  end(end: StreamEnd): void {
+    this.next.end(end);
+  }
+
+  fail(failure: NonNullable<StreamEnd["failure"]>): void {
+    this.next.fail(failure);
+  }
+}

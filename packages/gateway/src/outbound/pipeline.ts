@@ -13,8 +13,8 @@ import type { Run } from "../event/run.js";
 import type { Stage } from "../event/stage.js";
 
 /**
- * The pipeline of an event, in order. Every transport and both directions walk it; nothing flows backwards,
- * and there is no other way to a person.
+ * The stages of an event, in order. Every transport uses them, nothing flows backwards, and there is no other way to a
+ * person.
  */
 export const STAGES: readonly Stage[] = [
   decode,
@@ -27,56 +27,43 @@ export const STAGES: readonly Stage[] = [
   deliver,
 ];
 
-/** The open pipeline of one run: what is pushed in comes out at the person's end, or nowhere. */
-export class Pipeline implements Step {
+/** The stages of one run, opened and connected. The only way from an agent to a person. */
+export class Pipeline {
   readonly #first: Step;
-  readonly #recording: Step;
-  readonly #done: Promise<void>;
+  /** Resolves when the last stage has ended: everything before it is recorded and written. */
+  readonly done: Promise<void>;
 
   constructor(run: Run) {
     let finish = (): void => {};
-    this.#done = new Promise((resolve) => {
+    this.done = new Promise((resolve) => {
       finish = resolve;
     });
-    let recording: Step | undefined;
-    this.#first = STAGES.reduceRight<Step>(
-      (next, stage) => {
-        const step = stage.open(run, next);
-        if (stage === record) recording = step;
-        return step;
-      },
-      { push: () => {}, end: finish },
-    );
-    this.#recording = recording as Step;
+    const last: Step = { push: () => {}, flush: () => {}, end: finish, fail: finish };
+    this.#first = STAGES.reduceRight<Step>((next, stage) => stage.open(run, next), last);
   }
 
   push(context: EventContext): void {
     this.#first.push(context);
   }
 
-  /** What was pushed since the last time belongs together: it is signed for and delivered as one. */
+  /** Has the events pushed since the last flush signed for and delivered together. */
   flush(arrivedAt: number): void {
-    this.#recording.flush?.(arrivedAt);
+    this.#first.flush(arrivedAt);
   }
 
   end(end: StreamEnd): void {
     this.#first.end(end);
   }
 
-  /** Signs for something that a stage before the decision refused as no event at all. */
+  /** Has a receipt written for something that a stage could not read as an event. */
   refuse(code: string, receivedAt: number): void {
     const context = createEventContext(receivedAt);
     context.refused = code;
-    this.#recording.push(context);
+    this.#first.push(context);
   }
 
-  /** Ends the run where a stage cannot even be ended any more: straight to the record and the person. */
+  /** Ends the run where `end` threw. */
   fail(failure: Failure): void {
-    this.#recording.end({ failure });
-  }
-
-  /** Resolves when the person's end is closed: everything before it is recorded and written. */
-  get done(): Promise<void> {
-    return this.#done;
+    this.#first.fail(failure);
   }
 }

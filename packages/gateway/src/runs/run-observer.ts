@@ -3,7 +3,6 @@ import type { DialectNote } from "@countersign/wire/dialects";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import { feedItemOf } from "../telemetry/feed-item.js";
 import { STOPPED } from "../outbound/deliver/run-error.js";
-import { ruleOfRefusal } from "../outbound/decide/structure.js";
 import type { Observer } from "../event/observer.js";
 import type { EventContext } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
@@ -80,9 +79,8 @@ function ruleOf({ decision, receiptId }: EventContext): { rule?: string; receipt
 /** Rules named in the line at the end of a run; what an agent sends must not make it long. */
 const MAX_RULES_NAMED = 8;
 
-function noteRules(handle: RunHandle, { decision, refused }: EventContext): void {
-  if (refused !== undefined) addRule((handle.blockedBy ??= []), ruleOfRefusal(refused));
-  else if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
+function noteRules(handle: RunHandle, { decision }: EventContext): void {
+  if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
   else if (decision?.observed !== undefined) {
     const rules = (handle.notedBy ??= []);
     addRule(rules, decision.observed.rule);

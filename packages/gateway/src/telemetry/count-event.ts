@@ -1,16 +1,14 @@
 import type { Permit } from "@countersign/policy";
-import { ruleOfRefusal } from "../outbound/decide/structure.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { EventContext } from "../event/event-context.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Adds one recorded event to the counters: one look-up and one addition. */
 export function countEvent(telemetry: Telemetry, agent: string, context: EventContext): void {
-  const { decision, refused, facts } = context;
+  const { decision, facts } = context;
+  if (decision === undefined) return;
   const kind = facts?.classification ?? "malformed";
-  if (refused !== undefined || decision === undefined) {
-    telemetry.blocked.add(ruleOfRefusal(refused ?? ""), kind);
-  } else if (decision.allow) {
+  if (decision.allow) {
     telemetry.forwarded.add(agent, kind);
     countRules(telemetry, decision, kind);
   } else {

@@ -1,6 +1,7 @@
 import { classifyEnvelope, classifyEvent } from "@countersign/policy";
 import type { JsonObject } from "@countersign/core";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { PassingStep } from "../../event/event-context.js";
+import type { EventContext, Step } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { CallMemory } from "./call-memory.js";
@@ -11,19 +12,17 @@ export const classify: Stage = {
   open: (run, next) => new Classifier(run, next),
 };
 
-class Classifier implements Step {
+class Classifier extends PassingStep {
   readonly #calls: CallMemory;
-  readonly #next: Step;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#calls = new CallMemory(run);
-    this.#next = next;
   }
 
   push(context: EventContext): void {
     const { event, claim } = context;
-    if (event === undefined) return;
-    if (context.supplied) return void this.#next.push(context);
+    if (event === undefined || context.supplied) return this.next.push(context);
     const calls = this.#calls;
     calls.see(event);
     context.clientVersion = calls.client.version;
@@ -31,11 +30,7 @@ class Classifier implements Step {
       claim === undefined
         ? classifyEvent(event, calls)
         : classifyEnvelope(claim.envelope as unknown as JsonObject, "outbound", calls.refinements);
-    this.#next.push(context);
+    this.next.push(context);
     if (event.type === "TOOL_CALL_END") calls.judged(event.toolCallId);
-  }
-
-  end(end: StreamEnd): void {
-    this.#next.end(end);
   }
 }

@@ -21,7 +21,12 @@ function createGate(asks: (events: number, asked: number) => boolean) {
   const wanted: number[] = [];
   let answer = (): void => {};
   const gate = new BudgetGate(
-    { push: (context) => void passed.push(context), end: () => void passed.push("end") },
+    {
+      push: (context) => void passed.push(context),
+      flush: () => {},
+      end: () => void passed.push("end"),
+      fail: () => {},
+    },
     {
       reserve: (_presented, events) => {
         wanted.push(events);
@@ -105,7 +110,12 @@ function createCapGate() {
   let answer: (() => void) | undefined;
   let isFull = false;
   const gate = new BudgetGate(
-    { push: ({ event }) => void told.push(`pass ${event?.type}`), end: () => {} },
+    {
+      push: ({ event }) => void told.push(`pass ${event?.type}`),
+      flush: () => {},
+      end: () => {},
+      fail: () => {},
+    },
     {
       reserve: () => undefined,
       caps: {

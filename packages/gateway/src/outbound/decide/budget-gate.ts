@@ -1,6 +1,7 @@
 import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import type { Hold } from "../../event/hold.js";
+import { PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Reservations, Reserve, SharedCaps } from "../../event/reservations.js";
 
@@ -10,15 +11,14 @@ import type { Reservations, Reserve, SharedCaps } from "../../event/reservations
  *
  * What comes behind waits too, so that the order stays. Where nothing is asked for, nothing is kept.
  */
-export class BudgetGate implements Step {
-  readonly #next: Step;
+export class BudgetGate extends PassingStep {
   readonly #reserve: Reserve;
   readonly #caps: SharedCaps | undefined;
   readonly #hold: Hold;
   #kept: EventContext[] = [];
 
   constructor(next: Step, { reserve, caps }: Reservations, hold: Hold) {
-    this.#next = next;
+    super(next);
     this.#reserve = reserve;
     this.#caps = caps;
     this.#hold = hold;
@@ -32,11 +32,11 @@ export class BudgetGate implements Step {
   }
 
   /** Nobody waits any longer: what is not at hand is refused. */
-  end(end: StreamEnd): void {
+  override end(end: StreamEnd): void {
     const kept = this.#kept;
     this.#kept = [];
     for (const context of kept) this.#pass(context);
-    this.#next.end(end);
+    this.next.end(end);
   }
 
   #resume(): void {
@@ -46,7 +46,7 @@ export class BudgetGate implements Step {
   }
 
   #pass(context: EventContext): void {
-    this.#next.push(context);
+    this.next.push(context);
     // Of the many events of a list hardly any counted for most caps.
     if (this.#caps !== undefined && isList(context.event)) this.#caps.release();
   }

@@ -9,6 +9,7 @@ import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { createMemoryRecorder, OPEN_POLICY } from "../../testing/fixture.js";
 import { record } from "../record/stage.js";
+import { FinalRules } from "./final-rules.js";
 
 /** What is left of a stream after withholding may be out of order; here it is so from the beginning. */
 async function recordAll(events: readonly AgUiEvent[]) {
@@ -29,10 +30,13 @@ async function recordAll(events: readonly AgUiEvent[]) {
     cancel: () => {},
   } as unknown as Run;
   const ended = new Promise<void>((resolve) => {
-    const step = record.open(run, {
+    const recording = record.open(run, {
       push: (context) => void letOn.push(context),
+      flush: () => {},
       end: () => resolve(),
+      fail: () => resolve(),
     });
+    const step = new FinalRules(run, recording);
     for (const event of events) {
       const context = createEventContext(0);
       context.event = event;

@@ -4,6 +4,7 @@ import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
 import type { ClientTools } from "../classify/client-tools.js";
+import { PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
@@ -17,13 +18,22 @@ import { BudgetGate } from "./budget-gate.js";
 import { evaluateEarlier } from "./evaluate-uncounted.js";
 import { openContent } from "./content.js";
 import type { ContentWatch } from "./content.js";
+import { FinalRules } from "./final-rules.js";
 import { HeldCalls } from "./held-calls.js";
 import { callIntrusion, intrudingPlace, intrusionOf } from "./intrusion.js";
 import type { Intrusion } from "./intrusion.js";
 import { DeliveredState } from "./delivered-state.js";
 import { keepingActivities, removesMore } from "./kept-activities.js";
 import { createMessageJudge } from "./message-judge.js";
-import { CLOSE, observing, orderDenial, ownDenial, ownRule, withheldDenial } from "./structure.js";
+import {
+  CLOSE,
+  observing,
+  orderDenial,
+  ownDenial,
+  ownRule,
+  refusalDenial,
+  withheldDenial,
+} from "./structure.js";
 import type { OwnRuleFacts } from "./structure.js";
 import { OpenUnits } from "./units.js";
 
@@ -31,7 +41,7 @@ import { OpenUnits } from "./units.js";
 export const decide: Stage = {
   name: "decide",
   open: (run, next) => {
-    const decider = new Decider(run, next);
+    const decider = new Decider(run, new FinalRules(run, next));
     const { reserve, caps, hold } = run;
     return reserve === undefined || hold === undefined
       ? decider
@@ -48,9 +58,8 @@ const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
   "ACTIVITY_DELTA",
 ]);
 
-class Decider implements Step, OwnRuleFacts {
+class Decider extends PassingStep implements OwnRuleFacts {
   readonly #run: Run;
-  readonly #next: Step;
   /** In observe mode nothing is withheld, so what would have been is remembered for this run alone. */
   readonly #register: WithheldRegister;
   readonly #units: OpenUnits;
@@ -64,8 +73,8 @@ class Decider implements Step, OwnRuleFacts {
   #over = false;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
     const observes = run.policy.mode === "observe";
     this.#register = observes ? new WithheldRegister() : run.withheld;
     this.#units = new OpenUnits(this.#register, observes);
@@ -99,9 +108,13 @@ class Decider implements Step, OwnRuleFacts {
   }
 
   push(context: EventContext): void {
-    const { event } = context;
+    const { event, refused } = context;
+    if (refused !== undefined) {
+      context.decision = refusalDenial(refused);
+      return this.next.push(context);
+    }
     if (event === undefined || this.#over) return;
-    if (context.supplied) return this.#next.push(context);
+    if (context.supplied) return this.next.push(context);
     const broken = orderDenial(context.violations);
     if (broken !== undefined) {
       context.decision = broken;
@@ -119,9 +132,9 @@ class Decider implements Step, OwnRuleFacts {
     return this.#pass(context, place);
   }
 
-  end(end: StreamEnd): void {
+  override end(end: StreamEnd): void {
     this.#giveUp();
-    this.#next.end(end);
+    this.next.end(end);
   }
 
   /** The stream is over: what was held for its arguments will never have them. */
@@ -131,7 +144,7 @@ class Decider implements Step, OwnRuleFacts {
       this.#register.add(callKey(id), { rule: denial.rule, reason: denial.reason });
       for (const context of this.#held.release(id)) {
         context.decision = denial;
-        this.#next.push(context);
+        this.next.push(context);
       }
     }
   }
@@ -294,7 +307,7 @@ class Decider implements Step, OwnRuleFacts {
     if (decision === CLOSE) context.emitted = bareEnd(event);
     else if (decision.allow) this.#prepare(context, event);
     if (context.decision?.allow === false && endsTheRun(event, context.decision)) this.#over = true;
-    this.#next.push(context);
+    this.next.push(context);
   }
 
   /** Takes out of an allowed event what must not leave with it. */
@@ -366,7 +379,7 @@ class Decider implements Step, OwnRuleFacts {
       isHeld: (id) => this.#held.has(id),
       ownRule: (part) => ownRule(part, this),
       hasText: (message) => this.#content?.hasText(message) === true,
-      judged: (part) => this.#next.push(part),
+      judged: (part) => this.next.push(part),
       violations: (messageId) => byMessage.get(messageId) ?? [],
     });
   }

@@ -33,9 +33,11 @@ export function ownDenial(rule: OwnRuleId, reason: string, onBlock: OnBlock = "d
   return { allow: false, rule, reason, reasonCode: "evaluation_failed", onBlock };
 }
 
-/** The rule under which something is refused that is no event. */
-export function ruleOfRefusal(code: string): OwnRuleId {
-  return isRunLimit(code) ? "gateway/run-limit" : "gateway/invalid";
+/** The block for something that could not be read as an event, or that is beyond a limit of the run. */
+export function refusalDenial(code: string): Denial {
+  return isRunLimit(code)
+    ? ownDenial("gateway/run-limit", `run limit: ${code}`)
+    : ownDenial("gateway/invalid", `invalid event: ${code}`);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import type { SseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
-import { createEventContext } from "../../event/event-context.js";
+import { createEventContext, PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { runLimitReached } from "../../event/run-limits.js";
@@ -22,9 +22,8 @@ export const decode: Stage = {
 };
 
 /** Lets each event on as soon as it is whole, so that what came before bad bytes is still judged. */
-class DecodeStep implements Step {
+class DecodeStep extends PassingStep {
   readonly #run: Run;
-  readonly #next: Step;
   // Opened by the first piece that needs them: what is idle should be small.
   #sse: SseDecoder | undefined;
   #proto: ProtoDecoder | undefined;
@@ -34,12 +33,13 @@ class DecodeStep implements Step {
   #receivedAt = 0;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
   }
 
-  push({ piece, receivedAt }: EventContext): void {
-    if (piece === undefined) return;
+  push(context: EventContext): void {
+    const { piece, receivedAt } = context;
+    if (piece === undefined) return this.next.push(context);
     this.#receivedAt = receivedAt;
     const { limits } = this.#run;
     if (piece.kind === "frame") {
@@ -59,12 +59,12 @@ class DecodeStep implements Step {
     }
   }
 
-  end(end: StreamEnd): void {
+  override end(end: StreamEnd): void {
     if (end.failure === undefined) {
       this.#proto?.end();
       for (const { data } of this.#sse?.end() ?? []) this.#read(data);
     }
-    this.#next.end(end);
+    this.next.end(end);
   }
 
   #read(text: string): void {
@@ -85,7 +85,7 @@ class DecodeStep implements Step {
     if (this.#events > runEvents) throw runLimitReached("ERR_RUN_EVENTS", runEvents);
     const context = createEventContext(this.#receivedAt);
     context.value = value;
-    this.#next.push(context);
+    this.next.push(context);
   }
 }
 

@@ -49,6 +49,10 @@ class DeliverStep implements Step {
       this.#next.end({});
     }
   }
+
+  fail(failure: Failure): void {
+    this.end({ failure });
+  }
 }
 
 /** Delivers or withholds one event; a failure returned ends the run. */

@@ -1,5 +1,6 @@
 import { enforceEvent } from "@countersign/wire/enforce";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { PassingStep } from "../../event/event-context.js";
+import type { EventContext, Step } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { assertEventIdentifiers } from "./identifiers.js";
@@ -10,26 +11,21 @@ export const enforce: Stage = {
   open: (run, next) => new Enforcer(run, next),
 };
 
-class Enforcer implements Step {
+class Enforcer extends PassingStep {
   readonly #run: Run;
-  readonly #next: Step;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
   }
 
   push(context: EventContext): void {
-    if (context.value === undefined) return;
+    if (context.value === undefined) return this.next.push(context);
     const { event, notes } = enforceEvent(context.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
     if (event === undefined) return;
     assertEventIdentifiers(event, this.#run.limits.maxIdLength);
     context.event = event;
-    this.#next.push(context);
-  }
-
-  end(end: StreamEnd): void {
-    this.#next.end(end);
+    this.next.push(context);
   }
 }

@@ -4,7 +4,7 @@ import { createRunAutomaton } from "@countersign/wire/order";
 import type { RunAutomaton } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
-import { createEventContext } from "../../event/event-context.js";
+import { createEventContext, PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
@@ -28,9 +28,8 @@ export const order: Stage = {
   open: (run, next) => new Orderer(run, next),
 };
 
-class Orderer implements Step {
+class Orderer extends PassingStep {
   readonly #run: Run;
-  readonly #next: Step;
   readonly #expander: ChunkExpander;
   readonly #automaton: RunAutomaton;
   readonly #subagents: Subagents;
@@ -39,8 +38,8 @@ class Orderer implements Step {
   #current: string | undefined;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
     const { maxLanes, maxOpenUnits } = run.limits;
     this.#expander = createChunkExpander({ maxLanes });
     this.#automaton = createRunAutomaton({
@@ -53,7 +52,7 @@ class Orderer implements Step {
   }
 
   push(context: EventContext): void {
-    if (context.event === undefined) return;
+    if (context.event === undefined) return this.next.push(context);
     if (!context.supplied) this.#run.progress.events += 1;
     const events = this.#expander.push(context.event);
     for (let index = 0; index < events.length; index += 1) {
@@ -64,19 +63,19 @@ class Orderer implements Step {
       const attributed = this.#subagents.check(event);
       if (violations.length + attributed.length > 0)
         step.violations = [...violations, ...attributed];
-      this.#next.push(step);
+      this.next.push(step);
       this.#follow(event);
     }
   }
 
-  end(end: StreamEnd): void {
-    if (end.failure !== undefined) return this.#next.end(end);
+  override end(end: StreamEnd): void {
+    if (end.failure !== undefined) return this.next.end(end);
     this.#expander.end();
     const violations = this.#automaton.end();
-    if (!violations.some(({ severity }) => severity === "error")) return this.#next.end(end);
+    if (!violations.some(({ severity }) => severity === "error")) return this.next.end(end);
     // Envelopes know no run: their stream ends when it ends, and only a native client needs more.
-    if (!this.#isEnveloped) return this.#next.end({ failure: TRUNCATED });
-    return this.#next.end(readsEnvelopes(this.#run) ? {} : { failure: ENDLESS });
+    if (!this.#isEnveloped) return this.next.end({ failure: TRUNCATED });
+    return this.next.end(readsEnvelopes(this.#run) ? {} : { failure: ENDLESS });
   }
 
   /** Notes when a run on the stream, and when the one that was asked for, has ended. */

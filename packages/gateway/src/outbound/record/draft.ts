@@ -4,7 +4,6 @@ import type { Decision, EventFacts, PolicyMode } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../../event/sink.js";
-import { ownDenial, ruleOfRefusal } from "../decide/structure.js";
 import type { EventContext } from "../../event/event-context.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import type { Run } from "../../event/run.js";
@@ -12,7 +11,7 @@ import type { Run } from "../../event/run.js";
 /** What the log is told about one decision: hashes and names, never a payload that it would keep. */
 export function draftOf(run: Run, context: EventContext): EntryDraft {
   const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = context;
-  if (refused !== undefined) return refusalOf(run, refused, receivedAt);
+  if (refused !== undefined && decision !== undefined) return refusalOf(run, context);
   if (event === undefined || facts === undefined || decision === undefined) {
     throw new TypeError("an event is recorded after it was decided");
   }
@@ -54,11 +53,13 @@ const UNREADABLE: EventFacts = {
 const OVER_LIMIT: EventFacts = { ...UNREADABLE, customName: "run limit" };
 
 /** Something malformed leaves a trace too: its code, and nothing of what it was. */
-function refusalOf(run: Run, code: string, receivedAt: number): EntryDraft {
-  const isLimit = isRunLimit(code);
+function refusalOf(
+  run: Run,
+  { refused: code = "", decision, receivedAt }: EventContext,
+): EntryDraft {
   const draft = entryOf({
-    facts: isLimit ? OVER_LIMIT : UNREADABLE,
-    decision: ownDenial(ruleOfRefusal(code), `${isLimit ? "run limit" : "invalid event"}: ${code}`),
+    facts: isRunLimit(code) ? OVER_LIMIT : UNREADABLE,
+    decision: decision as Decision,
     capabilityId: undefined,
     receivedAt,
     eventId: run.mintId("event"),

@@ -1,16 +1,12 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { shownForms } from "../deliver/client-stream.js";
-import { createGuard } from "../decide/guard.js";
-import type { Guard } from "../decide/guard.js";
-import { failureOf, UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
+import { failureOf } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
-import { ownDenial } from "../decide/structure.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { draftOf } from "./draft.js";
 import type { Recorded } from "../../event/recorder.js";
-import { review } from "../decide/review.js";
 
 /** The person is told this when a receipt could not be made durable. */
 export const UNRECORDED: Failure = {
@@ -62,14 +58,12 @@ export const record: Stage = {
 class RecordStep implements Step {
   readonly #run: Run;
   readonly #next: Step;
-  readonly #guard = createGuard();
   /** Groups on their way to the log, in order. */
   readonly #waiting: Group[] = [];
   #gathered: EventContext[] = [];
   #size = 0;
   #ending: StreamEnd | undefined;
   #isDead = false;
-  #isOver = false;
 
   constructor(run: Run, next: Step) {
     this.#run = run;
@@ -77,14 +71,7 @@ class RecordStep implements Step {
   }
 
   push(context: EventContext): void {
-    if (this.#isDead || this.#isOver) return;
-    const decision = review(this.#run, context);
-    if (decision !== undefined && decision !== context.decision) {
-      context.decision = decision;
-      // The person hears nothing more of this run but its end: nothing more is signed as delivered.
-      this.#isOver = !decision.allow && decision.onBlock === "end";
-    }
-    if (!holdToGuard(this.#guard, context)) this.#isOver = true;
+    if (this.#isDead) return;
     // Not pushed into an empty array: that makes room for sixteen at once, with every event.
     if (this.#gathered.length === 0) this.#gathered = [context];
     else this.#gathered.push(context);
@@ -141,6 +128,10 @@ class RecordStep implements Step {
     this.#letOn();
   }
 
+  fail(failure: Failure): void {
+    this.end({ failure });
+  }
+
   /** What cannot be delivered ends its run, and no other: nobody awaits this, so a throw would end the process. */
   #letOn(): void {
     try {
@@ -160,7 +151,7 @@ class RecordStep implements Step {
         if (!context.supplied) observer.recorded(context);
         this.#next.push(context);
       }
-      this.#next.flush?.(arrivedAt);
+      this.#next.flush(arrivedAt);
       observer.delivered?.(contexts.length, arrivedAt);
     }
     backlog.set(this.#size);
@@ -180,25 +171,6 @@ class RecordStep implements Step {
     run.cancel(failure.code);
     this.#next.end({ failure });
   }
-}
-
-/**
- * Gives a event the form its client accepts; without one it is blocked, and false.
- *
- * The form is found before it is hashed: no receipt may name other bytes than those that left, or call
- * something delivered that could not be.
- */
-function holdToGuard(guard: Guard, context: EventContext): boolean {
-  const { event, emitted, decision, part, supplied } = context;
-  if (event === undefined || part || (!supplied && decision?.allow !== true)) return true;
-  const shown = emitted ?? event;
-  const sound = guard.check(shown);
-  if (sound === undefined) {
-    context.decision = ownDenial(UNSOUND_RULE, UNSOUND.message, "end");
-    return false;
-  }
-  if (sound !== shown) context.emitted = sound;
-  return true;
 }
 
 /** Tells what is about to be shown to whoever must know before it is; what is thrown is a rejection too. */

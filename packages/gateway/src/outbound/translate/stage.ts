@@ -2,7 +2,7 @@ import { carryEnvelope, createRepairer, createUpgrader } from "@countersign/wire
 import type { EnvelopeClaim, Repairer, RepairResult, Upgrader } from "@countersign/wire/dialects";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { createEventContext } from "../../event/event-context.js";
+import { createEventContext, PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
@@ -16,17 +16,16 @@ export const translate: Stage = {
   open: (run, next) => new Translator(run, next),
 };
 
-class Translator implements Step {
+class Translator extends PassingStep {
   readonly #run: Run;
-  readonly #next: Step;
   readonly #upgrader: Upgrader;
   readonly #repairer: Repairer | undefined;
   /** Only envelopes bring ids. */
   #idOf: ((claimed: string) => string) | undefined;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
     const { agentDialect: dialect, threadId, runId, mintId } = run;
     this.#upgrader = createUpgrader({ dialect, threadId, runId, mintId });
     const { agentProfile: profile, agentEndsStream: endsByItself, input } = run;
@@ -34,7 +33,7 @@ class Translator implements Step {
   }
 
   push(context: EventContext): void {
-    if (context.value === undefined) return;
+    if (context.value === undefined) return this.next.push(context);
     const { events, notes, claim } = this.#upgrader.push(context.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
     if (claim !== undefined) {
@@ -47,20 +46,20 @@ class Translator implements Step {
       for (const native of repaired === undefined ? [event] : this.#noted(repaired)) {
         place ??= createEventContext(context.receivedAt);
         place.value = native;
-        this.#next.push(place);
+        this.next.push(place);
         place = undefined;
       }
     }
   }
 
-  end(end: StreamEnd): void {
+  override end(end: StreamEnd): void {
     const held = this.#repairer?.end(end.failure !== undefined);
     for (const native of held === undefined ? [] : this.#noted(held)) {
       const context = createEventContext(this.#run.clock.now());
       context.value = native;
-      this.#next.push(context);
+      this.next.push(context);
     }
-    this.#next.end(end);
+    this.next.end(end);
   }
 
   #noted({ events, notes }: RepairResult): JsonObject[] {
@@ -87,7 +86,7 @@ class Translator implements Step {
       const supplied = createEventContext(context.receivedAt);
       supplied.value = value;
       supplied.supplied = true;
-      this.#next.push(supplied);
+      this.next.push(supplied);
     }
     const { input, earlier, mintId } = this.#run;
     this.#idOf ??= createEventIds(
@@ -101,6 +100,6 @@ class Translator implements Step {
     const envelope = { ...claim.envelope, event_id: own };
     context.value = carryEnvelope(envelope);
     context.claim = { ...claim, envelope };
-    this.#next.push(context);
+    this.next.push(context);
   }
 }
