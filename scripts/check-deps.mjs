@@ -145,9 +145,6 @@ for (const path of files) {
   }
 }
 
-/** Packages whose folders still import each other. Take a name out when its folders are in order. */
-const FOLDERS_UNSETTLED = new Set(["gateway"]);
-
 /** The first folder below `src` of a package; `.` for files directly in it. */
 function folderOf(path) {
   const [, inside] = path.split("/src/");
@@ -158,7 +155,7 @@ function folderOf(path) {
 function checkFolders() {
   const edges = new Map();
   for (const [path, reached] of graph) {
-    if (isTest(path) || FOLDERS_UNSETTLED.has(ownerOf(path))) continue;
+    if (isTest(path)) continue;
     for (const target of reached) {
       const [from, to] = [folderOf(path), folderOf(target)];
       const isInside = ownerOf(target) === ownerOf(path) && !isTest(target);
@@ -173,6 +170,30 @@ function checkFolders() {
       `${path} imports ${target}, and ${back[0]} imports ${back[1]}: folders of a package import in one direction; move what both need below both.`,
     );
   }
+}
+
+/** Folders of a package that reach themselves through others: there is no order to read them in. */
+function checkFolderOrder() {
+  const below = new Map();
+  for (const [path, reached] of graph) {
+    for (const target of isTest(path) ? [] : reached) {
+      if (ownerOf(target) !== ownerOf(path) || isTest(target)) continue;
+      const [from, to] = [path, target].map((file) => `${ownerOf(file)}/${folderOf(file)}`);
+      if (from !== to) below.set(from, (below.get(from) ?? new Set()).add(to));
+    }
+  }
+  const done = new Set();
+  const visit = (folder, trail) => {
+    if (done.has(folder)) return;
+    if (trail.includes(folder)) {
+      const circle = [...trail.slice(trail.indexOf(folder)), folder];
+      if (circle.length > 3) problems.push(`${circle.join(" → ")}: folders import downwards only.`);
+      return;
+    }
+    for (const next of below.get(folder) ?? []) visit(next, [...trail, folder]);
+    done.add(folder);
+  };
+  for (const folder of below.keys()) visit(folder, []);
 }
 
 /** Files that import each other in a circle, by Tarjan's strongly connected components. */
@@ -190,7 +211,7 @@ function checkCycles() {
     }
     if (lowest.get(path) !== order.get(path)) return;
     const circle = stack.splice(stack.indexOf(path));
-    if (circle.length > 1 && !FOLDERS_UNSETTLED.has(ownerOf(path))) {
+    if (circle.length > 1) {
       problems.push(`${circle.join(" → ")} → ${path}: no files import each other in a circle.`);
     }
   };
@@ -198,6 +219,7 @@ function checkCycles() {
 }
 
 checkFolders();
+checkFolderOrder();
 checkCycles();
 
 for (const { from, never, sentence } of UNREACHABLE) {

@@ -54,6 +54,20 @@ test("files that import each other in a circle are named, also inside one folder
   expect(printed).not.toContain(DIRECTION);
 });
 
+test("folders that import each other in a circle of three are named", () => {
+  const printed = check({
+    "packages/core/src/a/one.ts": 'import "../b/two.js";\n',
+    "packages/core/src/b/two.ts": "export {};\n",
+    "packages/core/src/b/other.ts": 'import "../c/three.js";\n',
+    "packages/core/src/c/three.ts": "export {};\n",
+    "packages/core/src/c/other.ts": 'import "../a/last.js";\n',
+    "packages/core/src/a/last.ts": "export {};\n",
+  });
+  expect(printed).toContain("core/a → core/b → core/c → core/a: folders import downwards only.");
+  expect(printed).not.toContain(CIRCLE);
+  expect(printed).not.toContain(DIRECTION);
+});
+
 test("imports in one direction, and tests that look back, are in order", () => {
   const printed = check({
     "packages/core/src/a/one.ts": 'export { two } from "../b/two.js";\n',
