@@ -1,14 +1,9 @@
 import type { ContentBlock, PolicyDocument } from "../document/model.js";
+import { DEFAULT_EVENT_CHARACTERS } from "../schema/content.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 
 /** The parts that are read by default. */
 const DEFAULT_PARTS: readonly ContentPart[] = ["text", "reasoning"];
-
-/**
- * Characters that are read for one event where a policy does not say: every other run waits meanwhile. The text that
- * is slowest to read (references with leading zeros) takes about 0.5 µs for each on one core of a two-core machine.
- */
-export const DEFAULT_EVENT_CHARACTERS = 500_000;
 
 /** `ag_ui_content` with its defaults; `true` means looked for. */
 export type ContentSettings = {
