@@ -1,4 +1,4 @@
-/** How many events wait for their receipt; the reader of the agent's stream pauses when it is too many. */
+/** Counts the events that wait for their receipt. The gateway stops reading from the agent while too many wait. */
 export class Backlog {
   #size = 0;
   #limit = 0;
@@ -16,7 +16,7 @@ export class Backlog {
     resolve();
   }
 
-  /** Resolves when fewer than the limit wait. */
+  /** Resolves when fewer events than the limit wait. */
   roomBelow(limit: number): Promise<void> {
     if (this.#size < limit) return Promise.resolve();
     return new Promise((resolve) => {

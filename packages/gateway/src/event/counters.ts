@@ -1,7 +1,6 @@
-/** What a connection has let through and kept back, as the seed counts it. */
+/** The number of events that a connection forwarded and blocked. */
 export type RunCounters = { forwarded: number; blocked: number };
 
-/** Fresh counters. */
 export function createRunCounters(): RunCounters {
   return { forwarded: 0, blocked: 0 };
 }

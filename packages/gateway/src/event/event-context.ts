@@ -5,7 +5,7 @@ import type { EnvelopeClaim } from "@countersign/wire/dialects";
 import type { Violation } from "@countersign/wire/order";
 import type { UpstreamPiece } from "../agent/upstream.js";
 
-/** A broken rule about a stream that needs more than its order; of a message list it may name one message. */
+/** A violation of a stream rule that depends on more than the order of events. For a message list it may name one message. */
 export type StreamViolation = {
   readonly rule: StreamRuleId;
   readonly severity: "error";
@@ -13,51 +13,52 @@ export type StreamViolation = {
 };
 
 /**
- * One thing on its way from the agent to the person; each stage fills in what it finds out.
+ * One event in the pipeline, with everything that the stages find out about it.
  *
- * A stage may turn one event into several (a chunk stands for START, CONTENT and END) or into none.
+ * A stage may turn one event into several (a chunk stands for START, CONTENT and END) or drop it.
  */
 export type EventContext = {
   /** The gateway's clock when the bytes arrived, in milliseconds. */
   readonly receivedAt: number;
-  /** Before decode: what the transport handed over. */
+  /** Before decode: the bytes or frame from the transport. */
   piece: UpstreamPiece | undefined;
   /** After decode: one JSON object. */
   value: JsonObject | undefined;
-  /** After translate: what an envelope says about the event. */
+  /** After translate: the fields of the agent's envelope. */
   claim: EnvelopeClaim | undefined;
-  /** After translate: the dialect has no run, so this event is ours; nobody judges or signs for it. */
+  /**
+   * After translate: the gateway supplied this event because the agent's dialect has no runs. No policy judges it and it has no receipt.
+   */
   supplied: boolean;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event: AgUiEvent | undefined;
-  /** After order: the rules it breaks, if any. */
+  /** After order: the rules that the event breaks. */
   violations: readonly (Violation | StreamViolation)[] | undefined;
   /** After classify. */
   facts: EventFacts | undefined;
-  /** After classify: what the client had then (`ClientState.version`). */
+  /** After classify: the version of the client's state at that time (`ClientState.version`). */
   clientVersion: number;
   /** After decide. */
   decision: Decision | undefined;
-  /** After decide: the token that was considered. */
+  /** After decide: the token that the decision considered. */
   capabilityId: string | undefined;
-  /** After decide: what leaves instead of `event`, where something was taken out of it. */
+  /** After decide: the event that the gateway sends instead of `event`, if the gateway removed a part of it. */
   emitted: AgUiEvent | undefined;
-  /** After decide: a part of a message list that was judged by itself; it is signed for, never sent. */
+  /** After decide: one part of a message list, judged on its own. It has a receipt and is never sent. */
   part: boolean;
-  /** The code under which something was refused that is no event at all; it is signed for, never sent. */
+  /** The error code of input that is not an event. It has a receipt and is never sent. */
   refused: string | undefined;
-  /** After record: the canonical JSON of what leaves. It is what was hashed, and it is what is sent. */
+  /** After record: the canonical JSON of the event that is sent. The receipt has the hash of this text. */
   text: string | undefined;
-  /** After record: the receipt that stands for it. */
+  /** After record: the id of the receipt. */
   receiptId: string | undefined;
   /** After record: its place in the log. */
   seq: number | undefined;
 };
 
 /**
- * A event about which nothing is known yet. All members are there from the beginning: events that
- * grow, or are spread into new ones, each get a hidden class of their own, which made every later look
- * at them slow (a third of the time per event).
+ * Creates the context of an event before the first stage. The object has all members from the start, so that every event has the same
+ * hidden class. Contexts that grew, or that were spread into new objects, cost a third of the time per event.
  */
 export function createEventContext(receivedAt: number): EventContext {
   return {
@@ -81,20 +82,20 @@ export function createEventContext(receivedAt: number): EventContext {
   };
 }
 
-/** How the agent's side ended: by itself, or by a failure with the code the person is told. */
+/** How the agent's stream ended: complete, or with a failure and the code that the client receives. */
 export type StreamEnd = { readonly failure?: { readonly code: string; readonly message: string } };
 
-/** One stage of one run. It gets what the stage before it passes on. */
+/** One stage in one run. It receives the events that the stage before it forwards. */
 export type Step = {
   push(context: EventContext): void;
-  /** The events pushed since the last flush are signed for and delivered together. */
+  /** Records and delivers together the events that were pushed since the last flush. */
   flush(arrivedAt: number): void;
   end(end: StreamEnd): void;
-  /** Ends the run after `end` threw in some stage: the failure goes straight to the record and to the person. */
+  /** Ends the run after a stage threw in `end`: the failure goes through every stage to the receipt and to the client. */
   fail(failure: NonNullable<StreamEnd["failure"]>): void;
 };
 
-/** A step that passes on what it does not handle itself. */
+/** A step that forwards everything it does not handle. */
 export abstract class PassingStep implements Step {
   protected readonly next: Step;
 

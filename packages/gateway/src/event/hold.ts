@@ -1,11 +1,10 @@
-/** What keeps a run from going on with what it has read; kept by a stage, heeded by whoever drives the run. */
+/** Pauses a run. A stage sets the hold, and the driver of the run waits for it. */
 export class Hold {
-  /** Resolves when the run may go on; it is gone by then. */
+  /** Resolves when the run may continue; `undefined` while the run is not held. */
   until: Promise<void> | undefined;
-  /** Goes on with what the stage kept back, which may run into the next hold. */
+  /** Processes the events that the stage kept during the hold. One of them may set the next hold. */
   resume: () => void = () => {};
 
-  /** Holds the run until then. */
   set(until: Promise<void>): void {
     this.until = until.then(() => {
       this.until = undefined;

@@ -15,36 +15,36 @@ import type { Capabilities, TokenSubject } from "../access/capabilities.js";
 import type { ReceiptTransport } from "./sink.js";
 import type { Clock } from "../base/ports.js";
 
-/** A decision and the token it rests on. */
+/** A decision, and the token that it relied on. */
 export type DecisionResult = { readonly decision: Decision; readonly capability?: CapabilityFacts };
 
-/** What the decision is asked about. */
+/** One event, or a part of one, for the policy to decide. */
 export type DecisionRequest = {
   readonly facts: EventFacts;
-  /** A part of a unit that was counted when it opened. */
+  /** A part of a unit that was counted when the unit opened. */
   readonly isContinuation?: boolean;
-  /** A part of an event that was counted itself: no new one for the rate per second. */
+  /** A part of an event that was counted as a whole: it does not count towards the rate per second. */
   readonly isPart?: boolean;
-  /** Another event of a unit that is judged by one of them: it costs nothing, neither a count nor a token. */
+  /** A further event of a unit that another event stands for: it uses neither a count nor a token. */
   readonly isUncounted?: boolean;
   readonly violations?: readonly ViolationFacts[] | undefined;
   /** Calls denied on the thread within the quarantine's window. */
   readonly deniedCalls?: number;
-  /** The arguments of a call in a message list, as they stand there. */
+  /** The arguments of a call in a message list, unparsed. */
   readonly listedArguments?: string;
-  /** A token that came with this very event. */
+  /** The token that came with this event. */
   readonly presented?: JsonValue | undefined;
-  /** What was found in the message so far; left out, the event is read by itself. */
+  /** The content findings in the message so far. If absent, the policy reads the event on its own. */
   readonly content?: ContentFinding | null | undefined;
-  /** Hosts of a request's content parts that were resolved and lead outside. */
+  /** Hosts of the request's content parts that resolve to public addresses. */
   readonly publicHosts?: ReadonlySet<string> | undefined;
-  /** The event itself, for conditions. */
+  /** The event, for conditions. */
   readonly event?: JsonObject;
-  /** What a token's constraints may look into. */
+  /** The values that a token's constraints are compared with. */
   readonly subject?: TokenSubject;
 };
 
-/** Where a judge stands: one connection of one session. */
+/** The policy, counters and tokens of one connection of one session. */
 export type JudgeContext = {
   readonly policy: CompiledPolicy;
   readonly book: CounterBook;
@@ -55,35 +55,35 @@ export type JudgeContext = {
   readonly session: JsonObject;
 };
 
-/** Asks the policy, with and without the tokens at hand, and keeps the counters. */
-export function createJudge(bench: JudgeContext): (question: DecisionRequest) => DecisionResult {
-  const judge = new Judge(bench);
-  return (question) => judge.judge(question);
+/** Creates the function that evaluates the policy, without and with the session's tokens, and updates the counters. */
+export function createJudge(context: JudgeContext): (request: DecisionRequest) => DecisionResult {
+  const judge = new Judge(context);
+  return (request) => judge.judge(request);
 }
 
-/** Counts of no window; policies have few of them, and every run needs as many noughts as its policy has. */
+/** Arrays of zeros by the number of windows. Runs share them, because a policy has few windows. */
 const UNCOUNTED: Float64Array[] = [];
 
-/** A continuation is no new event for a cap over a window: its unit was counted when it opened. */
+/** The counts for a continuation: a cap over a window counted its unit when the unit opened. */
 function uncounted(windows: number): Float64Array {
   return (UNCOUNTED[windows] ??= new Float64Array(windows));
 }
 
 class Judge {
-  readonly #bench: JudgeContext;
+  readonly #context: JudgeContext;
 
-  constructor(bench: JudgeContext) {
-    this.#bench = bench;
+  constructor(context: JudgeContext) {
+    this.#context = context;
   }
 
-  judge(question: DecisionRequest): DecisionResult {
-    const { policy, book, keys, capabilities, clock } = this.#bench;
+  judge(request: DecisionRequest): DecisionResult {
+    const { policy, book, keys, capabilities, clock } = this.#context;
     const now = clock.now();
-    const isUncounted = question.isUncounted === true;
-    const counted = book.peek(question.facts, keys, now, question.isPart !== true && !isUncounted);
-    const continues = question.isContinuation === true || isUncounted;
-    const judgement = this.#decide(
-      question,
+    const isUncounted = request.isUncounted === true;
+    const counted = book.peek(request.facts, keys, now, request.isPart !== true && !isUncounted);
+    const continues = request.isContinuation === true || isUncounted;
+    const result = this.#decide(
+      request,
       continues
         ? {
             eventsInSecond: counted.eventsInSecond,
@@ -91,57 +91,57 @@ class Judge {
           }
         : counted,
     );
-    if (judgement.decision.allow && !isUncounted) {
-      if (!continues) book.commit(question.facts, keys, now);
-      if (judgement.capability !== undefined) capabilities.spend(judgement.capability);
+    if (result.decision.allow && !isUncounted) {
+      if (!continues) book.commit(request.facts, keys, now);
+      if (result.capability !== undefined) capabilities.spend(result.capability);
     }
-    return judgement;
+    return result;
   }
 
-  #decide(question: DecisionRequest, counters: DecisionFacts["counters"]): DecisionResult {
-    const { capabilities } = this.#bench;
-    if (question.presented !== undefined) {
-      const token = capabilities.presented(question.presented, question.subject);
-      return { decision: this.#ask(question, counters, token), capability: token };
+  #decide(request: DecisionRequest, counters: DecisionFacts["counters"]): DecisionResult {
+    const { capabilities } = this.#context;
+    if (request.presented !== undefined) {
+      const token = capabilities.presented(request.presented, request.subject);
+      return { decision: this.#evaluate(request, counters, token), capability: token };
     }
-    const bare = this.#ask(question, counters);
+    const bare = this.#evaluate(request, counters);
     if (bare.allow && bare.observed === undefined) return { decision: bare };
     let first: DecisionResult | undefined;
-    let read: DecisionRequest | undefined;
-    for (const token of capabilities.session(question.subject)) {
-      read ??= this.#withContent(question);
-      const decision = this.#ask(read, counters, token);
+    let withContent: DecisionRequest | undefined;
+    for (const token of capabilities.session(request.subject)) {
+      withContent ??= this.#withContent(request);
+      const decision = this.#evaluate(withContent, counters, token);
       if (decision.allow && decision.observed === undefined) return { decision, capability: token };
       first ??= { decision, capability: token };
     }
     return first ?? { decision: bare };
   }
 
-  /** However many tokens a session has, a text is not read anew for each. */
-  #withContent(question: DecisionRequest): DecisionRequest {
-    const settings = this.#bench.policy.content;
-    const { content, event, facts } = question;
-    if (content !== undefined || event === undefined || settings === undefined) return question;
-    if (facts.direction === "inbound") return question;
-    return { ...question, content: createContentReader(settings).read(event) };
+  /** Reads the text once, not once for each token of the session. */
+  #withContent(request: DecisionRequest): DecisionRequest {
+    const settings = this.#context.policy.content;
+    const { content, event, facts } = request;
+    if (content !== undefined || event === undefined || settings === undefined) return request;
+    if (facts.direction === "inbound") return request;
+    return { ...request, content: createContentReader(settings).read(event) };
   }
 
-  #ask(
-    question: DecisionRequest,
+  #evaluate(
+    request: DecisionRequest,
     counters: DecisionFacts["counters"],
     token?: CapabilityFacts,
   ): Decision {
-    const { policy, transport, session } = this.#bench;
+    const { policy, transport, session } = this.#context;
     return policy.evaluate({
-      event: question.facts,
+      event: request.facts,
       transport,
       counters,
       capability: token,
-      violations: question.violations,
-      deniedCalls: question.deniedCalls,
-      content: question.content,
-      publicHosts: question.publicHosts,
-      variables: question.event === undefined ? { session } : { event: question.event, session },
+      violations: request.violations,
+      deniedCalls: request.deniedCalls,
+      content: request.content,
+      publicHosts: request.publicHosts,
+      variables: request.event === undefined ? { session } : { event: request.event, session },
     });
   }
 }

@@ -2,20 +2,19 @@ import type { DialectNote } from "@countersign/wire/dialects";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import type { EventContext } from "./event-context.js";
 
-/** Hears what happens on the pipeline: metrics, the live feed and logs listen here. It decides nothing. */
+/** Receives what happens in the pipeline, for metrics, the live feed and logs. It takes no part in decisions. */
 export type Observer = {
-  /** Something was dropped or translated. */
+  /** A stage dropped or translated something. */
   notes(notes: readonly (EnforceNote | DialectNote)[]): void;
-  /** A decision is on record. */
+  /** The receipt of a decision is durable. */
   recorded(context: EventContext): void;
   /**
-   * What arrived together is on record and has been written to the person, or withheld: how many
-   * events, and when the last of their bytes arrived, on the clock of `performance.now()`.
+   * Events that arrived together are recorded, and sent or withheld.
+   *
+   * @param contexts the number of events
+   * @param arrivedAt when the last of their bytes arrived, on the clock of `performance.now()`
    */
   delivered?(contexts: number, arrivedAt: number): void;
-  /**
-   * The run failed with a code the person was told; the cause is for the operator's log, and so is what was
-   * blocked, where that ended the run.
-   */
+  /** The run failed. The client received the code. The cause, and the blocked event that ended the run, are for the operator's log. */
   failed(code: string, cause: unknown, blocked?: EventContext): void;
 };

@@ -1,8 +1,8 @@
 import type { RequestCheckName, RuleMeaning } from "@countersign/policy";
 
 /**
- * Every rule that the gateway blocks by itself. Its denials take their names from here, so that none exists without a
- * meaning; docs/policy/rules.md and `countersign policy explain` are made of the same table.
+ * The rules that the gateway enforces under every policy. Each of its denials takes the rule id from this table, so that every rule has a
+ * meaning. docs/policy/rules.md and `countersign policy explain` print the same table.
  */
 export const OWN_RULES = {
   "gateway/role": {
@@ -87,7 +87,7 @@ export const OWN_RULES = {
   },
   "gateway/withheld": {
     means:
-      "a run ended with questions to the person all of which are withheld, so that nobody could answer",
+      "a run ended with questions to the person all of which are withheld, so the person cannot answer",
     remedy:
       "open the interrupts or the calls that they are about (`ag_ui_classify.interrupts`, `tools`), or hand the session a token for them",
     opening: {
@@ -103,7 +103,7 @@ export const OWN_RULES = {
   },
   "gateway/order": {
     means: "an event breaks a rule that the official client checks, so the run ends",
-    remedy: "mend the agent; `countersign doctor URL` names the rule and the event",
+    remedy: "fix the agent; `countersign doctor URL` names the rule and the event",
     opening: {
       closed:
         "the official client throws at such a stream, so delivering it would end the run as well",
@@ -158,10 +158,10 @@ export const OWN_RULES = {
   },
 } as const satisfies Readonly<Record<string, RuleMeaning>>;
 
-/** The name under which the gateway blocks by itself. */
+/** The id of a rule in {@link OWN_RULES}. */
 export type OwnRuleId = keyof typeof OWN_RULES;
 
-/** Every check of `ag_ui_request`: the rules that a request is refused by, each under `ag_ui_request.<check>`. */
+/** The checks of `ag_ui_request`. A receipt names them `ag_ui_request.<check>`. */
 export const REQUEST_RULES: Readonly<Record<RequestCheckName, RuleMeaning>> = {
   unknown_keys: {
     means:

@@ -1,25 +1,25 @@
 import type { LogEntry } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 
-/** Where a decision stands in the log, once it is durable. */
+/** The place of a durable decision in the log. */
 export type Recorded = {
   readonly seq: number;
   readonly id: string;
-  /** The entry with its signed receipt, of a log that gives it; only a client that asks for receipts needs it. */
+  /** The entry with its signed receipt, if the log returns it. Only a client that asks for receipts needs it. */
   readonly entry?: LogEntry;
 };
 
-/** What the record stage needs of a log. */
+/** The part of the log that the record stage uses. */
 export type Recorder = {
-  /** Appends in this order. Resolves once, when every entry is durable; rejects when one of them is not. */
+  /** Appends the entries in this order. Resolves when every entry is durable; rejects if one entry is not. */
   appendAll(drafts: readonly EntryDraft[]): Promise<readonly Recorded[]>;
   /**
-   * Waits while more is on its way to the log than it should be asked to take; `undefined` when there is
-   * room. Whoever goes on asking without waiting is refused at some point.
+   * Resolves when the log has room for more entries; `undefined` if it has room now. A caller that appends without waiting is rejected at
+   * some point.
    */
   room?(): Promise<void> | undefined;
-  /** This gateway's name among those that write the same log; none where it is the only one. */
+  /** The name of this gateway among those that write to the same log; absent if it is the only writer. */
   readonly writer?: string | undefined;
-  /** Writes something harmless, to find out whether a store that failed is back. */
+  /** Writes a harmless entry, to find out whether a store that failed works again. */
   probe?(): Promise<unknown>;
 };

@@ -1,21 +1,21 @@
 import type { JsonValue } from "@countersign/core";
 import type { EventFacts } from "@countersign/policy";
 
-/** Asks that so many events of limited tokens be at hand; a promise where that takes a question. */
+/** Reserves this many events of the limited tokens. Returns a promise if it has to ask the store. */
 export type Reserve = (
   presented: JsonValue | undefined,
   events: number,
 ) => Promise<void> | undefined;
 
-/** Caps over time that are counted together with other gateways. */
+/** Rate caps that several gateways count together. */
 export type SharedCaps = {
-  /** Asks that so many events like this one can be counted, or of whatever kind; a promise where that takes a question. */
+  /** Reserves this many events like this one; without facts, of any kind. Returns a promise if it has to ask the store. */
   reserve(facts: EventFacts | undefined, events: number): Promise<void> | undefined;
-  /** Most of what was asked for was not needed. */
+  /** Returns the reserved events that the run did not need. */
   release(): void;
-  /** The run is over: what was asked for its session may be used elsewhere. */
+  /** The run ended: other runs may use the session's reserved events. */
   end(): void;
 };
 
-/** What may have to be asked for before an event is judged. */
+/** The reservations that a run may need before an event is judged. */
 export type Reservations = { readonly reserve: Reserve; readonly caps: SharedCaps | undefined };

@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers());
 const sse = (written: string): UpstreamPiece => ({ kind: "sse", bytes: Buffer.from(written) });
 const frame = (written: string): UpstreamPiece => ({ kind: "frame", text: written });
 
-/** What an agent can send without an event in it. */
+/** Bytes that an agent can send without sending an event. */
 const noise = {
   sse: fc.oneof(
     fc.stringMatching(/^[ -~]{0,20}$/u).map((words) => sse(`: ${words}\n\n`)),
@@ -39,7 +39,7 @@ function* endless(
 }
 
 for (const kind of ["sse", "frame"] as const) {
-  test(`an agent that sends anything but events (${kind}) is ended as silent, with a receipt`, async () => {
+  test(`a run whose agent sends anything but events (${kind}) ends as silent, with a receipt`, async () => {
     const first = kind === "sse" ? chunk([STARTED]) : (frames([STARTED])[0] as UpstreamPiece);
     await fc.assert(
       fc.asyncProperty(fc.array(noise[kind], { minLength: 1, maxLength: 6 }), async (pieces) => {
@@ -58,7 +58,7 @@ for (const kind of ["sse", "frame"] as const) {
   });
 }
 
-test("a run ends at its events and at its bytes, whatever they consist of", async () => {
+test("a run ends at its limits of events and bytes, whatever the agent sends", async () => {
   const unknown = frame('{"type":"A_TYPE_OF_2030"}');
   const events = { listenLimits: { runEvents: 40 } };
   const bytes = { listenLimits: { runBytes: 4000 } };
@@ -68,7 +68,7 @@ test("a run ends at its events and at its bytes, whatever they consist of", asyn
     [events, endless(started, frames(text("m", "x"))), "ERR_RUN_EVENTS"],
     [bytes, endless(started, frames(text("m", "x"))), "ERR_RUN_BYTES"],
     [bytes, endless(chunk([STARTED]), [sse(": x\n\n")]), "ERR_RUN_BYTES"],
-    // A frame that never ends is no event, and its bytes count.
+    // A frame that never ends is not an event, and its bytes count.
     [bytes, endless(chunk([STARTED]), [sse("data: xxxx")]), "ERR_RUN_BYTES"],
   ] as const) {
     const gateway = createInProcess(CHAT_POLICY, limits);
@@ -82,7 +82,7 @@ test("a run ends at its events and at its bytes, whatever they consist of", asyn
   }
 });
 
-test("several runs on one stream share its time", async () => {
+test("several runs on one stream share its time limit", async () => {
   function* runs(): Generator<UpstreamPiece> {
     for (let index = 0; ; index += 1) {
       const ids = { threadId: "t", runId: index === 0 ? "r" : `r${index}` };
@@ -94,11 +94,11 @@ test("several runs on one stream share its time", async () => {
   const { delivered, failures } = await gateway.run(INPUT, runs());
   await gateway.close();
   expect(delivered.at(-1)?.type).toMatch(/^RUN_(?:FINISHED|ERROR)$/u);
-  // Between two of its runs the person has the whole of it; within one they are told.
+  // Between two runs the stream just ends; within a run the client receives an error.
   expect(failures.every((code) => code === "RUN_LIMIT")).toBe(true);
 });
 
-test("a connection that only stays open behind its run is closed without an error", async () => {
+test("a connection that stays open after its run is closed without an error", async () => {
   const gateway = createInProcess(CHAT_POLICY, { listenLimits: { runSilenceMs: 250 } });
   const whole = chunk(inRun(IDS, text("m", "x")));
   const { delivered, failures } = await gateway.run(INPUT, endless(whole, [sse(": ping\n\n")]));
@@ -107,7 +107,7 @@ test("a connection that only stays open behind its run is closed without an erro
   expect(failures).toEqual([]);
 });
 
-test("only listening without an event is silence: neither a slow reader nor an event ends the run early", () => {
+test("only waiting for the agent counts as silence: neither a slow reader nor an event ends the run early", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const reached: string[] = [];
   const limits = {
@@ -126,7 +126,7 @@ test("only listening without an event is silence: neither a slow reader nor an e
     timer.progress();
   }
   expect(reached).toEqual([]);
-  // Reads without an event add up.
+  // The silence of several reads without an event adds up.
   for (let index = 0; index < 4 && reached.length === 0; index += 1) {
     timer.listen();
     vi.advanceTimersByTime(300);
@@ -137,7 +137,7 @@ test("only listening without an event is silence: neither a slow reader nor an e
   timer.end();
 });
 
-test("events do not lengthen a run", () => {
+test("events do not extend the time limit of a run", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const reached: string[] = [];
   const limits = { runMs: 5000, runSilenceMs: 1000, runEvents: 1, runBytes: 1, encryptedBytes: 1 };

@@ -2,21 +2,21 @@ import { CountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import "./errors.js";
 
-/** What one run may take of the gateway, whatever its agent sends; the configuration's `limits.run_*`. */
+/** The limits of one run; `limits.run_*` in the configuration. */
 export type RunLimits = {
-  /** Milliseconds from the agent's answer to the end of the stream. */
+  /** Milliseconds from the agent's response to the end of the stream. */
   readonly runMs: number;
-  /** Milliseconds of listening without an event; keep-alive comments, empty frames and unknown types are none. */
+  /** Milliseconds of waiting without an event. Keep-alive comments, empty frames and unknown types are not events. */
   readonly runSilenceMs: number;
-  /** Frames of the agent that hold a JSON object, whether they are known events or not. */
+  /** Frames from the agent that hold a JSON object, known event or not. */
   readonly runEvents: number;
-  /** Bytes of the agent's stream, comments included. */
+  /** Bytes of the agent's stream, including comments. */
   readonly runBytes: number;
   /** UTF-8 bytes of one encrypted value; `limits.encrypted_value_bytes`. */
   readonly encryptedBytes: number;
 };
 
-/** The error for each limit, with what it says. */
+/** The error message of each limit. */
 const LIMITS = {
   ERR_RUN_TIME: "the run takes longer than limits.run_timeout",
   ERR_RUN_SILENCE: "the agent sent no event for longer than limits.run_silence",
@@ -26,12 +26,12 @@ const LIMITS = {
 
 type RunLimitCode = keyof typeof LIMITS;
 
-/** Whether a code says that a run reached one of its limits. */
+/** Whether a code is that of a run limit. */
 export function isRunLimit(code: string): code is RunLimitCode {
   return Object.hasOwn(LIMITS, code);
 }
 
-/** The error of a run that reached a limit. */
+/** Creates the error of a run that reached a limit. */
 export function runLimitReached(code: RunLimitCode, allowed: number): CountersignError {
   return new CountersignError(code, LIMITS[code], { allowed });
 }
@@ -39,13 +39,13 @@ export function runLimitReached(code: RunLimitCode, allowed: number): Countersig
 /**
  * Ends a run that takes too long, as a whole or without an event.
  *
- * One timer for both, set again when it fires: setting and clearing one for each read would cost more than the event.
+ * One timer serves both limits and is set again when it fires: setting and clearing a timer for each read would cost more than the event.
  */
 export class RunTimer {
   readonly #limits: RunLimits;
   readonly #expired: (error: CountersignError) => void;
   readonly #startedAt = performance.now();
-  /** Milliseconds of listening since the last event, up to `#since`. */
+  /** Milliseconds of silence up to `#since`. */
   #silentMs = 0;
   #since: number | undefined;
   #timer: NodeJS.Timeout;
@@ -56,12 +56,12 @@ export class RunTimer {
     this.#timer = setTimeout(look, Math.min(limits.runMs, limits.runSilenceMs), this);
   }
 
-  /** The gateway waits for the agent from now on. */
+  /** The gateway starts to wait for the agent. */
   listen(): void {
     this.#since ??= performance.now();
   }
 
-  /** Something else is waited for: a slow reader, the log, a store. That is not the agent's silence. */
+  /** The gateway waits for a slow reader, the log or a store. The agent is not silent meanwhile. */
   pause(): void {
     this.#silentMs = this.#silent();
     this.#since = undefined;

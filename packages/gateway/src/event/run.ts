@@ -19,63 +19,63 @@ import type { EventContext } from "./event-context.js";
 import type { RunLimits } from "./run-limits.js";
 
 /**
- * What the client asked to be served in. `envelope` is the shape of the agent's own envelopes; `as-sent`
- * is for a client that only opened a stream: envelopes for an agent that sends them, else 1.0.
+ * The format that the client asked for. `envelope` has the shape of the agent's own envelopes. `as-sent` is for a client that only opened a
+ * stream: envelopes if the agent sends them, else AG-UI 1.0.
  */
 export type ClientDialect = DowngradeTarget | "envelope" | "as-sent";
 
-/** How far the agent's stream has come. */
+/** The progress of the agent's stream. */
 export type RunProgress = {
-  /** The last run on the stream has had its terminal event. */
+  /** The last run on the stream has its terminal event. */
   isOver: boolean;
-  /** The run that was asked for has had its terminal event. */
+  /** The requested run has its terminal event. */
   isComplete: boolean;
-  /** Events of AG-UI that came; what was dropped as unknown is none. */
+  /** The AG-UI events that arrived, without dropped unknown ones. */
   events: number;
 };
 
-/** The receipts that go to the client of one run, with the events they are about. */
+/** Creates the receipts that a client receives together with their events. */
 export type StreamReceipts = {
-  /** What the log is told about events that belong together, in the order they will be shown. */
+  /** The log entries of events that were flushed together, in the order of delivery. */
   draftsOf(run: Run, contexts: readonly EventContext[]): EntryDraft[];
-  /** Takes down the receipts of what will be shown; gives those that stand for the events themselves. */
+  /** Stores the receipts of events that will be delivered. Returns the receipts that stand for the events themselves. */
   keep(contexts: readonly EventContext[], recorded: readonly Recorded[]): Recorded[];
-  /** The receipt of a event that is delivered now. */
+  /** Returns the receipt of an event that is being delivered. */
   take(context: EventContext): AgUiReceipt | undefined;
 };
 
-/** Everything the stages share about one run. */
+/** The state and settings of one run that the stages share. */
 export type Run = {
   readonly agent: string;
   readonly agentDialect: Dialect | "auto";
-  /** Which known deviations of the agent's framework are repaired. */
+  /** The framework whose known deviations the gateway repairs. */
   readonly agentProfile: EmitterProfile;
-  /** Whether the agent's stream ends with its run; a socket stays open. */
+  /** Whether the agent's stream ends with the run; a socket stays open. */
   readonly agentEndsStream: boolean;
   readonly clientDialect: ClientDialect;
-  /** Whether the agent was told the ids it should answer with; a `GET` cannot tell it. */
+  /** Whether the agent received the ids of the run; a `GET` request does not carry them. */
   readonly agentReadsInput: boolean;
   readonly sessionId: string;
   readonly threadId: string;
   readonly runId: string;
   readonly input: RunAgentInput;
-  /** Whether a subagent is known from what was said and delivered on the thread before this run. */
+  /** Whether an earlier run or message of the thread names this subagent. */
   readonly isSubagentOfThread: (subagentRunId: string) => boolean;
-  /** The shared state and the activities that the client has; the decision tells it what is delivered. */
+  /** The shared state and the activities that the client has. The decide stage updates it with each delivered event. */
   readonly client: ClientState;
-  /** What the ledger knew of the thread, beside the input, when the run began. */
+  /** The content of the thread's ledger when the run began, without the input. */
   readonly earlier: EarlierThread;
-  /** The policy is pinned when the run starts: one run, one hash. */
+  /** The policy of the whole run: a reload does not change it, so all receipts of a run have one policy hash. */
   readonly policy: CompiledPolicy;
-  /** Asks the policy, with the tokens and counters of this connection. */
-  readonly judge: (question: DecisionRequest) => DecisionResult;
+  /** Evaluates the policy with the tokens and counters of this connection. */
+  readonly judge: (request: DecisionRequest) => DecisionResult;
   readonly counters: RunCounters;
   readonly recorder: Recorder;
-  /** The receipts of what the client is shown, where it asked for them. */
+  /** The receipts for a client that asked for them. */
   readonly receipts?: StreamReceipts | undefined;
   readonly backlog: Backlog;
   readonly progress: RunProgress;
-  /** What this thread's person must not see, from this run and earlier ones. */
+  /** The units that the gateway withholds on this thread, from this run and earlier ones. */
   readonly withheld: WithheldRegister;
   readonly sink: ClientSink;
   readonly observer: Observer;
@@ -84,17 +84,17 @@ export type Run = {
   readonly clock: Clock;
   readonly mintId: MintId;
   /**
-   * Told of what arrived together and is about to be delivered, while its receipts are written: events in
-   * the form the client gets before its dialect. Delivery waits for both; a rejection ends the run.
+   * Called with the events of a flush while their receipts are written, in AG-UI 1.0 form. Delivery waits for both; a rejection ends the
+   * run.
    */
   readonly beforeDelivery?: (events: readonly AgUiEvent[]) => Promise<void> | undefined;
-  /** Told of each event whose receipt is durable, right before it is written to the client, in that form. */
+  /** Called with each event after its receipt is durable and before it is sent, in AG-UI 1.0 form. */
   readonly delivered?: (event: AgUiEvent, context: EventContext) => void;
-  /** Asks for the events of limited tokens before they are needed; the run is held meanwhile. */
+  /** Reserves events of limited tokens. The run is held meanwhile. */
   readonly reserve?: Reserve;
-  /** Caps over time that other gateways count too, where there are such; the run is held while they are asked about. */
+  /** Rate caps that several gateways count together. The run is held while the gateway asks the store. */
   readonly caps?: SharedCaps | undefined;
   readonly hold?: Hold;
-  /** Ends the agent's side; the first reason wins. */
+  /** Closes the connection to the agent; the first reason stays. */
   readonly cancel: (reason: string) => void;
 };

@@ -1,26 +1,25 @@
 import type { AgUiEvent } from "@countersign/wire";
 
-/** The transport a receipt names. */
+/** The transport that a receipt names. */
 export type ReceiptTransport = "sse" | "websocket";
 
 /**
- * One person's end of a stream.
+ * The client's end of a stream.
  *
- * `send` never blocks; a caller that sees `isSlow` waits for `drained`, so that a slow reader makes
- * only its own agent wait.
+ * `send` never blocks. A caller that sees `isSlow` waits for `drained`, so that a slow client slows down only its own agent.
  */
 export type ClientSink = {
   readonly transport: ReceiptTransport;
-  /** Whether the peer is behind; the caller waits for `drained` before it sends more. */
+  /** Whether the client is behind; the caller waits for `drained` before it sends more. */
   readonly isSlow: boolean;
-  /** Whether nobody is connected at the moment, of a stream that waits for its client. */
+  /** Whether the client of a resumable stream is disconnected. */
   readonly isAway?: boolean;
-  /** Writes events in order, in one piece; where the JSON text of one is known, it is written as it is. */
+  /** Sends events in order, in one write. If an event has a text, the sink sends that text. */
   send(events: readonly AgUiEvent[], texts?: readonly (string | undefined)[]): void;
-  /** Resolves when the peer has caught up or is gone. */
+  /** Resolves when the client has caught up or is gone. */
   drained(): Promise<void>;
-  /** Keeps the connection warm; never an event. */
+  /** Keeps the connection open without sending an event. */
   heartbeat(): void;
-  /** Ends the stream; for a socket that carries several runs, ends this run only. */
+  /** Ends the stream. On a socket with several runs, ends this run only. */
   end(): void;
 };

@@ -12,9 +12,9 @@ export type StageName =
   | "record"
   | "deliver";
 
-/** One stage of the pipeline of an event. */
+/** One stage of the pipeline. */
 export type Stage = {
   readonly name: StageName;
-  /** Opened once per run: the step keeps that run's state. */
+  /** Opens the stage for one run. The step keeps the state of that run. */
   open(run: Run, next: Step): Step;
 };

@@ -1,19 +1,19 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { EVENT_TABLE } from "@countersign/wire";
 
-/** The name of a message, call, activity, step or subagent, unique over all kinds. */
+/** The key of a message, call, activity, step or subagent, unique over all kinds. */
 export type UnitKey = string;
 
-/** Where in its unit's life an event stands. */
+/** The unit of an event, and the phase of the unit that the event is in. */
 export type UnitPlace = {
-  /** Under this name the unit is withheld. */
+  /** The key under which the gateway withholds the unit. */
   readonly key: UnitKey;
-  /** Under this name it is open: a text and a reasoning message of one id are open side by side. */
+  /** The key under which the unit is open: a text and a reasoning message with the same id can be open at once. */
   readonly openKey: string;
   readonly phase: "open" | "continue" | "close" | "whole";
 };
 
-/** A text message, reasoning message or activity shares one name space of message ids on the client. */
+/** The key of a text message, reasoning message or activity. On the client they share one name space of message ids. */
 export function messageKey(messageId: string): UnitKey {
   return `message:${messageId}`;
 }
@@ -23,26 +23,26 @@ export function callKey(toolCallId: string): UnitKey {
   return `call:${toolCallId}`;
 }
 
-/** The key of the answers to a tool call, under whatever message id they come. */
+/** The key of the results of a tool call, whatever their message ids. */
 export function resultKey(toolCallId: string): UnitKey {
   return `result:${toolCallId}`;
 }
 
-/** The key of a subagent and all that is tagged with it. */
+/** The key of a subagent and of every event with its tag. */
 export function subagentKey(subagentRunId: string): UnitKey {
   return `subagent:${subagentRunId}`;
 }
 
 /**
- * The key of what an agent tried to write into a unit that is not its own.
+ * The key of an agent's attempt to write into a unit that is not its own.
  *
- * Withholding the attempt must not withhold the unit: or an agent could hide what the person said.
+ * Withholding the attempt must not withhold the unit: otherwise an agent could hide a message of the person.
  */
 export function foreignKey(key: UnitKey): UnitKey {
   return `foreign:${key}`;
 }
 
-/** The unit an event belongs to; `undefined` for events that stand alone. */
+/** The unit of an event; `undefined` for an event without one. */
 export function unitPlaceOf(event: AgUiEvent): UnitPlace | undefined {
   const key = keyOf(event);
   if (key === undefined) return undefined;
@@ -50,7 +50,7 @@ export function unitPlaceOf(event: AgUiEvent): UnitPlace | undefined {
   return {
     key,
     openKey: unit === "text" || unit === "reasoning" ? `${unit}/${key}` : key,
-    // Chunks were expanded before: none reaches this place.
+    // The order stage has expanded chunks before this point.
     phase: phase === "chunk" || event.type === "REASONING_ENCRYPTED_VALUE" ? "continue" : phase,
   };
 }
@@ -59,7 +59,7 @@ function keyOf(event: AgUiEvent): UnitKey | undefined {
   switch (event.type) {
     case "STEP_STARTED":
     case "STEP_FINISHED":
-      // An empty tag is an owner too; no tag is the parent agent.
+      // An empty tag is an owner too; an event without a tag belongs to the parent agent.
       return `step:${event.subagentRunId === undefined ? "" : `${event.subagentRunId}:`}:${event.stepName}`;
     case "REASONING_START":
     case "REASONING_END":
@@ -90,7 +90,7 @@ function keyOf(event: AgUiEvent): UnitKey | undefined {
   }
 }
 
-/** Every name under which an event may be withheld: its own, and those it hangs on. */
+/** Every key under which an event may be withheld: its own, and those of the units that it belongs to. */
 export function keysOf(event: AgUiEvent): UnitKey[] {
   const own = keyOf(event);
   const keys = own === undefined ? [] : [own];

@@ -4,7 +4,7 @@ import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js"
 
 const WHY = { rule: "r", reason: "because" };
 
-test("what is withheld is to be written once, and again when that failed; steps never", () => {
+test("a withheld unit is written once, and again after a failed write; a step never is", () => {
   const register = new WithheldRegister();
   expect(register.take()).toBeUndefined();
   register.add("call:1", WHY);
@@ -18,7 +18,7 @@ test("what is withheld is to be written once, and again when that failed; steps 
   expect([...(register.take()?.keys() ?? [])]).toEqual(["call:1", "call:2"]);
 });
 
-test("what comes from the ledger is withheld and not written again; the first reason stays", () => {
+test("a unit from the ledger is withheld and not written again; the first reason stays", () => {
   const register = new WithheldRegister();
   register.add("call:1", WHY);
   register.take();
