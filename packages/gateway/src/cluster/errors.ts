@@ -2,9 +2,9 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** The database through which gateways know of each other did not answer. */
+    /** The database that the gateways of a log share did not answer. */
     ERR_FLEET_UNAVAILABLE: Record<string, never>;
-    /** Other gateways that may have the run were asked to stop it and said nothing. */
+    /** Other gateways that may have the run did not answer the stop order. */
     ERR_FLEET_SILENT: { gateways: number };
   }
 }

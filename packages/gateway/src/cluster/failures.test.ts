@@ -22,7 +22,7 @@ afterEach(async () => {
   linked = undefined;
 });
 
-/** A stream at the first gateway whose client lost it. */
+/** Starts a stream at the first gateway and disconnects its client. */
 async function startLost(
   talker: Talker,
   gateway: Partial<GatewayOptions> = {},
@@ -62,7 +62,7 @@ const UNREACHABLE = [503, "ERR_STREAM_UNREACHABLE", "string", "5"];
 const portOf = ({ gateway }: Linked["first"]): number =>
   ((gateway.relayPlane as Server).address() as AddressInfo).port;
 
-test("when the link breaks so does the client's connection, and its client comes back for the rest", async () => {
+test("when the link breaks the gateway closes the client's connection, and the client resumes", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
   const line = await startTornLine(portOf(lost.first));
@@ -82,22 +82,22 @@ test("when the link breaks so does the client's connection, and its client comes
   expect(textOf([...passed.frames, ...again.frames])).toBe("1 2 ");
 });
 
-test("a gateway that is not there, says nothing, or has another key is 503, and the stream stays its client's", async () => {
+test("a gateway that is down, silent or has another key gives 503, and the client can still resume", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
   const home = lost.addresses.get(lost.firstTag);
   const at = (port: number): unknown =>
     lost.addresses.set(lost.firstTag, { host: "127.0.0.1", port });
-  // Nobody listens.
+  // No process listens on this port.
   const closed = createServer();
   const port = await listen(closed);
   await (ends.pop() as () => Promise<void>)();
   at(port);
   expect(await codeOf(lost)).toEqual(UNREACHABLE);
-  // Accepts, and says nothing.
+  // Accepts connections and sends nothing.
   at(await listen(createServer()));
   expect(await codeOf(lost)).toEqual(UNREACHABLE);
-  // Speaks TLS, under another key, or with a certificate.
+  // Accepts TLS with another key, or with a certificate.
   const ciphers = "ECDHE-PSK-CHACHA20-POLY1305";
   const stranger = createTlsServer({
     ciphers,
@@ -122,7 +122,7 @@ test("a gateway that is not there, says nothing, or has another key is 503, and 
   expect(textOf(back.frames)).toBe("1 2 ");
 }, 20_000);
 
-test("so many streams are passed on at once; the one that is too many is 503", async () => {
+test("a relay above the limit gets 503", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker, { listenLimits: { relays: 1 } });
   const passed = await comeBack(lost.second, lost.last);
@@ -135,7 +135,7 @@ test("so many streams are passed on at once; the one that is too many is 503", a
   again.tear();
 });
 
-test("a client that gives up while another gateway is asked leaves nothing open", async () => {
+test("a client that disconnects during the relay request leaves nothing open", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
   const silent = createServer();
@@ -153,7 +153,7 @@ test("a client that gives up while another gateway is asked leaves nothing open"
   expect(lost.second.gateway.context.telemetry.refusals.total).toBe(0);
 });
 
-test("a gateway that closes lets go of the streams of others, which go on elsewhere", async () => {
+test("a gateway that closes ends its relays, and the streams continue at their own gateway", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
   const passed = await comeBack(lost.second, lost.last);
@@ -167,7 +167,7 @@ test("a gateway that closes lets go of the streams of others, which go on elsewh
   expect(textOf(back.frames)).toBe("1 2 ");
 });
 
-test("the last words of a gateway that closes reach those who came back elsewhere", async () => {
+test("the last events of a gateway that closes reach clients that resumed at another gateway", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
   const passed = await comeBack(lost.second, lost.last);
@@ -178,7 +178,7 @@ test("the last words of a gateway that closes reach those who came back elsewher
   expect(passed.isWhole()).toBe(true);
 });
 
-test("whoever has not the key of the log gets no word out of a gateway, and its streams stay where they are", async () => {
+test("a peer without the key of the log gets no response, and the streams stay at their gateway", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
   const port = portOf(lost.first);

@@ -28,7 +28,7 @@ async function age(ms: number): Promise<void> {
   await client.end();
 }
 
-test("gateways of one log see each other's sessions, of another log nothing, and of a dead one neither", async () => {
+test("gateways see the sessions of live gateways of their log, and no others", async () => {
   const [first, second, stranger] = [await open("a"), await open("b"), await open("c", "other")];
   await first.beat({ facts: { n: 1 }, changed: [row("s\u0000%1", 5), row("s2", 7)], gone: [] });
   await second.beat({ facts: { n: 2 }, changed: [row("s3", 6)], gone: [] });
@@ -55,7 +55,7 @@ test("gateways of one log see each other's sessions, of another log nothing, and
   for (const store of [first, second, stranger]) await store.close();
 });
 
-test("orders are read in their order, answered by whoever obeys, and removed after a minute", async () => {
+test("orders are read in sequence, answered by the gateways that execute them, and removed after a minute", async () => {
   const [first, second] = [await open("a", "orders"), await open("b", "orders")];
   const order = { kind: "stop", stop: { session: "s\u0000", run: "r" } } as const;
   await Promise.all(["x", "y", "z"].map((id) => first.order(id, order)));
@@ -76,11 +76,11 @@ test("orders are read in their order, answered by whoever obeys, and removed aft
   for (const store of [first, second]) await store.close();
 });
 
-test("a gateway that says nothing is told to whoever asked, unless another had the run", async () => {
+test("the sender learns of a silent gateway, unless another gateway had the run", async () => {
   const [first, dead] = [await open("a", "silent"), await open("b", "silent")];
   const fleet = new Fleet(first, SILENT_JOURNAL, new Uint8Array(32));
   await fleet.start(new Sessions({ now: () => 1 }), "a", () => ({}));
-  // It is there, and does not look.
+  // This gateway is listed and does not read orders.
   await dead.beat({ facts: {}, changed: [], gone: [] });
   await expect(fleet.stop({ session: "s", run: "r" })).rejects.toMatchObject({
     code: "ERR_FLEET_SILENT",
@@ -92,7 +92,7 @@ test("a gateway that says nothing is told to whoever asked, unless another had t
   await dead.close();
 });
 
-test("a token handed over is in no row, reaches every gateway that is alive, and opens under no other key", async () => {
+test("a handed token is in no row in the clear, reaches every live gateway, and opens under no other key", async () => {
   const key = new Uint8Array(32).fill(1);
   const names = ["a", "b", "c"];
   const fleets = await Promise.all(
@@ -117,7 +117,7 @@ test("a token handed over is in no row, reaches every gateway that is alive, and
   expect(rows).toHaveLength(1);
   expect(JSON.stringify(rows)).not.toContain("a token");
   await client.end();
-  // One with other keys does not answer, and is told of.
+  // A gateway with other keys does not answer, and the sender reports it.
   await stranger.fleet.start(stranger.sessions, stranger.name, () => ({}));
   await expect(first.fleet.hand("s1", { token: "another" }, end)).rejects.toMatchObject({
     code: "ERR_FLEET_SILENT",
@@ -137,7 +137,7 @@ async function startFleet(log: string, name: string, fill = 1) {
   return { fleet, sessions };
 }
 
-test("a gateway that starts later knows the tokens that were handed over and are still valid, sealed and in their order", async () => {
+test("a gateway that starts later learns the valid tokens that were handed before, sealed and in order", async () => {
   const first = await startFleet("late", "a");
   const now = Math.floor(Date.now() / 1000);
   await first.fleet.hand("s1", { token: "one" }, now + 600);
@@ -150,7 +150,7 @@ test("a gateway that starts later knows the tokens that were handed over and are
   expect(second.sessions.find("s1")?.tokens).toEqual([{ token: "two" }, { token: "one" }]);
   expect(second.sessions.find("s\u0000%2")?.tokens).toEqual([{ token: "three" }]);
   expect(second.sessions.find("s3")).toBeUndefined();
-  // Handed over then, and not used since.
+  // The session keeps the time of the handover as its last use.
   const { lastSeen = 0 } = second.sessions.find("s1") ?? {};
   expect(Math.abs(lastSeen - Date.now())).toBeLessThan(60_000);
   for (const { sessions, fleet } of [
@@ -163,7 +163,7 @@ test("a gateway that starts later knows the tokens that were handed over and are
   const client = new Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query("SELECT * FROM countersign_handed_tokens WHERE log = 'late'");
-  // What was over is gone: whoever starts looks for that.
+  // The sweep at start removed the expired row.
   expect(rows).toHaveLength(3);
   for (const secret of ["one", "two", "three", "s1"]) {
     expect(rows.map(({ sealed, name }) => `${sealed} ${name}`).join()).not.toContain(`"${secret}"`);
@@ -172,13 +172,13 @@ test("a gateway that starts later knows the tokens that were handed over and are
   await second.fleet.close();
 }, 30_000);
 
-test("a session that has all tokens that are kept for it stays where it is, another takes them in their order", async () => {
+test("a session that has all kept tokens keeps its position; another one gets them in order", async () => {
   const first = await startFleet("known", "a");
   const end = Date.now() / 1000 + 600;
   for (const token of ["one", "two", "three"]) await first.fleet.hand("behind", { token }, end);
   for (const token of ["one", "two"]) await first.fleet.hand("known", { token }, end);
   await first.fleet.close();
-  // Its clock is behind that of the database, so that what is kept looks newer than what was used.
+  // Its clock is behind the database's clock, so kept tokens look newer than used ones.
   const sessions = new Sessions({ now: () => 1 });
   for (const token of ["one", "two"]) sessions.addToken("known", { token });
   for (const token of ["two", "three"]) sessions.addToken("behind", { token });
@@ -198,7 +198,7 @@ test("a session that has all tokens that are kept for it stays where it is, anot
   await fleet.close();
 }, 30_000);
 
-test("no more than ten thousand tokens are kept, those that were handed over last", async () => {
+test("at most ten thousand tokens are kept, the newest ones", async () => {
   const first = await startFleet("many", "a");
   await first.fleet.hand("young", { token: "token" }, Date.now() / 1000 + 600);
   const client = new Client({ connectionString: database.url });
@@ -218,7 +218,7 @@ test("no more than ten thousand tokens are kept, those that were handed over las
   await first.fleet.close();
 }, 30_000);
 
-test("a gateway that heard nothing while a token was handed over knows it when it hears again", async () => {
+test("a gateway that missed a handed token during an outage learns it afterwards", async () => {
   const log = "cut off";
   const store = await open("b", log);
   const [first, sessions] = [await startFleet(log, "a"), new Sessions({ now: () => 1 })];
@@ -249,14 +249,14 @@ test("a gateway that heard nothing while a token was handed over knows it when i
   await first.fleet.close();
 }, 30_000);
 
-/** A session with one open run. */
+/** Opens one run in a session. */
 function openRun(sessions: Sessions, session: string, runId: string): void {
   const facts = { runId, threadId: "t", principal: "alice", agent: "support" } as const;
   const run = { ...facts, transport: "sse", startedAt: 1 } as const;
   sessions.addRun(session, new OpenRunHandle(run, { abort: () => {} }));
 }
 
-test("a gateway that obeys when nobody waits any more signs for the run that it ends, under the operator's name", async () => {
+test("a gateway that executes an order after the sender's timeout signs for the ended run under the operator's name", async () => {
   const log = "stalled";
   const store = await open("b", log);
   const [first, sessions] = [await startFleet(log, "a"), new Sessions({ now: () => 1 })];
@@ -284,7 +284,7 @@ test("a gateway that obeys when nobody waits any more signs for the run that it 
   await first.fleet.close();
 }, 30_000);
 
-test("who ended a run says whether it signs for it; a person's own stop is signed for by nobody", async () => {
+test("an answer says whether its gateway signs for the run; a person's own stop gets no receipt", async () => {
   const log = "signing";
   const [first, second] = [await startFleet(log, "a"), await startFleet(log, "b")];
   const signed: string[] = [];
@@ -304,13 +304,13 @@ test("who ended a run says whether it signs for it; a person's own stop is signe
   expect(await stop("r2")).toBeUndefined();
   outcome = () => Promise.reject(new TypeError("a bug"));
   expect(await stop("r3")).toBeUndefined();
-  // A log that does not answer keeps nobody waiting: they are on their way to it.
+  // The gateway answers although the log does not: the receipts are on their way to it.
   outcome = () => new Promise(() => {});
   expect(await stop("r4")).toBe(true);
   openRun(second.sessions, "s", "r5");
   await first.fleet.stop({ session: "s", run: "r5", principal: "alice" });
   expect(signed).toEqual(["r1", "r2", "r3", "r4"].map((run) => `admin-1 ${run}`));
-  // One that does not look, beside one that had a run of the session.
+  // One gateway that does not read orders, and one that had a run of the session.
   const dead = await open("c", log);
   await dead.beat({ facts: {}, changed: [], gone: [] });
   openRun(second.sessions, "s", "r6");

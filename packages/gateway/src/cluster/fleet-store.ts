@@ -7,10 +7,10 @@ import { HANDED_SCHEMA, HANDED_SWEEP, keepHanded, readHanded } from "./handed-to
 import type { KeptToken } from "./handed-tokens.js";
 import type { FleetOrder, OrderAnswer } from "../sessions/order.js";
 
-/** A gateway as the others see it. */
+/** Another gateway of the log. */
 export type FleetMember = { readonly id: string; readonly facts: JsonObject };
 
-/** A session as a gateway shows it to the others. */
+/** A session as its gateway publishes it to the others. */
 export type FleetRow = {
   readonly gateway: string;
   readonly session: string;
@@ -18,16 +18,18 @@ export type FleetRow = {
   readonly view: JsonObject;
 };
 
-/** An order and its place among all of them. */
+/** An order and its sequence number. */
 export type NumberedOrder = {
   readonly serial: number;
-  /** Its own name: places are given out again when an older copy of the database comes back. */
+  /**
+   * Unique, unlike `serial`: a restored backup of the database gives out the same serials again.
+   */
   readonly id: string;
   readonly from: string;
   readonly order: FleetOrder;
 };
 
-/** What a gateway has to say once a second. */
+/** The heartbeat that a gateway writes once a second. */
 export type Beat = {
   readonly facts: JsonObject;
   readonly changed: readonly Omit<FleetRow, "gateway">[];
@@ -37,31 +39,33 @@ export type Beat = {
 /** Options of {@link openFleetStore}. */
 export type FleetStoreOptions = {
   readonly url: string;
-  /** Gateways that know of each other give the same name: that of the log. */
+  /** The name of the log. Gateways with the same name see each other. */
   readonly name: string;
-  /** Who is asking. */
+  /** The name of this gateway. */
   readonly gateway: string;
-  /** Milliseconds after which the database counts as one that does not answer; 5,000 when left out. */
+  /** Query timeout in milliseconds; 5,000 by default. */
   readonly answerMs?: number;
 };
 
-/** Orders read in one go. */
+/** Orders per query. */
 export const ORDER_PAGE = 100;
-/** Sessions of other gateways read in one go, the ones used last. */
+/** Sessions of other gateways per query, the most recently used ones. */
 export const MAX_ROWS = 2000;
 
 const ANSWER_MS = 5000;
-/** A gateway that was not heard of for this long is not shown; it says something once a second. */
+/** A gateway without a heartbeat for this long is not listed. Heartbeats come once a second. */
 const FRESH_MS = 5000;
-/** How long rows of a gateway that died, and orders, are kept. */
+/** Retention of orders and of rows of dead gateways. */
 const KEEP_MS = 60_000;
 // Two gateways that start together must not both create the tables.
 const SCHEMA_LOCK = 7_301_990_250;
-// Numbers are given out before a commit: without this, a reader could see the later of two and never the earlier.
+// PostgreSQL assigns serials before the commit. Without this lock a reader could see the later of
+// two orders and skip the earlier one.
 const ORDER_LOCK = 7_301_990_251;
-// The database's own clock: those of gateways differ.
+// The database's clock, because the clocks of gateways differ.
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-// Unlogged: all of it is said again after a crash of the database, and nobody waits for its disk.
+// Unlogged: gateways write all of it again after a crash of the database, and no write waits for
+// the disk.
 const SCHEMA = `
 CREATE UNLOGGED TABLE IF NOT EXISTS countersign_gateways (
   log text NOT NULL, gateway text NOT NULL, seen_at bigint NOT NULL, facts text NOT NULL,
@@ -95,7 +99,7 @@ const SWEEP = [
   `DELETE FROM countersign_orders WHERE log = $1 AND made_at < ${NOW} - ${KEEP_MS}`,
   ...HANDED_SWEEP,
 ];
-/** Gateways of a log that are alive, all but one. */
+/** The live gateways of a log, except one. */
 export const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
   WHERE log = $1 AND gateway <> $2 AND seen_at >= ${NOW} - ${FRESH_MS} ORDER BY gateway`;
 const SESSIONS = `SELECT gateway, session, last_seen, view FROM countersign_gateway_sessions
@@ -110,18 +114,24 @@ const ANSWER = `UPDATE countersign_orders SET answers = array_append(answers, $3
   WHERE log = $1 AND id = $2`;
 const ANSWERS = "SELECT answers FROM countersign_orders WHERE log = $1 AND id = $2";
 
-/** What gateways on one database tell each other. */
+/** The tables through which the gateways of a log see each other. */
 export type FleetStore = Awaited<ReturnType<typeof openFleetStore>>;
 
-/** Opens the tables of gateways beside the receipts, and makes them where there are none yet. */
+/**
+ * Opens the cluster's tables in the database of the receipts, and creates them when they are
+ * missing.
+ */
 export async function openFleetStore(options: FleetStoreOptions) {
   const { url, name, gateway, answerMs = ANSWER_MS } = options;
-  // One for what is said once a second, one for operators and orders meanwhile.
+  // One connection for heartbeats, one for operators and orders.
   const access = { url, connections: 2, answerMs, failure: unavailable };
   const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
   const own = [name, gateway];
   return {
-    /** Resolves with whether this gateway was unknown: then all that it said before is unknown too. */
+    /**
+     * Resolves with true when the database did not know this gateway: then its earlier rows are
+     * lost too.
+     */
     beat: ({ facts, changed, gone }: Beat): Promise<boolean> =>
       database.inTransaction(async (client) => {
         const { rows } = await client.query(SAY, [...own, JSON.stringify(facts)]);
@@ -136,16 +146,16 @@ export async function openFleetStore(options: FleetStoreOptions) {
         ]);
         return isNew;
       }),
-    /** Removes what nobody needs any more: rows of gateways that died, old orders, tokens that expired. */
+    /** Removes rows of dead gateways, old orders and expired tokens. */
     sweep: async (): Promise<void> => {
       for (const sql of SWEEP) await database.query(sql, [name]);
     },
-    /** The other gateways that are alive. */
+    /** The other live gateways. */
     members: async (): Promise<FleetMember[]> => {
       const rows = await database.query<{ gateway: string; facts: string }>(MEMBERS, own);
       return rows.map((row) => ({ id: row.gateway, facts: parseJson(row.facts) as JsonObject }));
     },
-    /** Sessions at the other gateways that are alive, or one of them by its id. */
+    /** Sessions of the other live gateways, or the rows of one session. */
     sessions: async (session?: string): Promise<FleetRow[]> => {
       const wanted = session === undefined ? null : encodeText(session);
       const rows = await database.query<SessionRow>(SESSIONS, [...own, wanted]);
@@ -180,11 +190,11 @@ export async function openFleetStore(options: FleetStoreOptions) {
         (text) => parseJson(decodeText(text)) as unknown as OrderAnswer,
       );
     },
-    /** Keeps a token of a session for gateways that start later. */
+    /** Stores a session's token for gateways that start later. */
     keepToken: (kept: KeptToken): Promise<void> => keepHanded(database.query, name, kept),
-    /** The tokens that are kept, sealed, the oldest first. */
+    /** The stored tokens, sealed, the oldest first. */
     keptTokens: () => readHanded(database.query, name),
-    /** Says that this gateway is gone. */
+    /** Removes this gateway's rows. */
     leave: async (): Promise<void> => {
       for (const sql of LEAVE) await database.query(sql, own);
     },

@@ -21,24 +21,32 @@ import { stopRuns } from "../sessions/stop-order.js";
 import type { StopOrder } from "../sessions/stop-order.js";
 
 const BEAT_MS = 1000;
-/** Beats between two looks for what can be removed. */
+/** Heartbeats between two sweeps. */
 const SWEEP_BEATS = 30;
-/** How long an order waits for the answers of all gateways: two of their looks, and a slow database. */
+/** Timeout of an order: two polls of every gateway, and a slow database. */
 const ANSWERS_MS = 3000;
 const ANSWERS_STEP_MS = 50;
-/** How long an answer waits for the receipts of what it tells: whoever hears it should find them. */
+/** How long an answer waits for its receipts, so that the sender finds them in the log. */
 const SIGN_MS = 1000;
-/** Characters of a sealed token: the longest that can be handed to a session, in base64 and with the rest. */
+/**
+ * Maximum length of a sealed token: the longest token a session accepts, in base64, with its
+ * envelope.
+ */
 const MAX_SEALED = 400_000;
-/** How long a gateway that stops tries to say so; its rows count for five seconds without it. */
+/**
+ * How long a gateway that stops tries to remove its rows; without this they expire after five
+ * seconds.
+ */
 const LEAVE_MS = 1000;
-/** Orders remembered as done; they are kept for a minute. */
+/** Ids of executed orders kept for deduplication; the database keeps orders for a minute. */
 const MAX_DONE = 10_000;
 
-/** What a run at another gateway is stopped with. */
+/** The reason given to a run that another gateway's order stops. */
 const REASONS = { operator: "an operator stopped it", person: "stop was asked for" } as const;
 
-/** What one gateway knows of the others on its database, and does for them. */
+/**
+ * Publishes this gateway's sessions to the other gateways of the log, and executes their orders.
+ */
 export class Fleet {
   readonly #store: FleetStore;
   readonly #journal: Journal;
@@ -52,30 +60,33 @@ export class Fleet {
   #isClosed = false;
   #isSilent = false;
 
-  /** `sealKey` is one that all gateways of the log have. */
+  /** @param sealKey shared by all gateways of the log */
   constructor(store: FleetStore, journal: Journal, sealKey: Uint8Array) {
     this.#store = store;
     this.#seal = createTicketSeal(sealKey, MAX_SEALED);
     this.#journal = journal;
   }
 
-  /** Has runs that end here on another gateway's word signed for here, also when nobody waits for the answer any more. */
+  /**
+   * Sets the function that signs for runs ended by another gateway's order. It runs even when the
+   * sender no longer waits.
+   */
   signWith(sign: SignStopped): void {
     this.#signStopped = sign;
   }
 
-  /** Shows these sessions to the others from now on, and ends runs in them on their word. */
+  /** Publishes these sessions from now on, and executes orders of other gateways on them. */
   async start(sessions: Sessions, gateway: string, facts: () => JsonObject): Promise<void> {
     let isKnown = true;
     const beats = new SessionBeats(sessions, gateway);
     this.#following = await follow<NumberedOrder>(
       { readAfter: (serial) => this.#store.ordersAfter(serial), page: ORDER_PAGE },
       {
-        // What was ordered before this gateway was there is not about its runs.
+        // Orders from before this gateway started do not concern its runs.
         onEntry: (entry) => this.#obey(entry, isKnown ? undefined : sessions, gateway),
         onStale: (isStale) => {
           this.#heard(!isStale);
-          // What was handed over meanwhile may be gone from the orders.
+          // The database may have removed orders with tokens during the outage.
           if (!isStale) void this.#learn(sessions).catch(() => undefined);
         },
       },
@@ -85,7 +96,7 @@ export class Fleet {
       try {
         const news = beats.next(performance.now());
         const isNew = await this.#store.beat({ facts: facts(), ...news });
-        // After a crash of the database its unlogged tables are empty.
+        // A crash of the database empties its unlogged tables.
         if (isNew && count > 0) beats.forget();
         if (count % SWEEP_BEATS === 0) await this.#store.sweep();
       } catch {
@@ -99,11 +110,11 @@ export class Fleet {
     };
     this.#beating = beat(0);
     await this.#beating;
-    // Behind the first beat: who hands a token over from now on waits for this gateway too.
+    // After the first heartbeat: from then on, senders of tokens wait for this gateway too.
     await this.#learn(sessions);
   }
 
-  /** The other gateways that are alive. */
+  /** The other live gateways. */
   members(): Promise<FleetMember[]> {
     return this.#store.members();
   }
@@ -114,18 +125,19 @@ export class Fleet {
   }
 
   /**
-   * Has a person's runs ended at the other gateways; resolves with what each of them did when all that are alive have
-   * answered.
+   * Stops a person's runs at the other gateways. Resolves with their answers once every live
+   * gateway has answered.
    *
-   * @throws CountersignError `ERR_FLEET_SILENT` when one does not, and no other had such a run
+   * @throws CountersignError `ERR_FLEET_SILENT` when a gateway does not answer and no other had
+   * such a run
    */
   async stop(stop: StopOrder): Promise<readonly OrderAnswer[]> {
     return (await this.#stop(randomUUID(), { kind: "stop", stop })).answers;
   }
 
   /**
-   * The same on the word of an operator, under whose name each of them signs for what it ends, whenever that is;
-   * `isPartial` where one had such a run, and another did not answer.
+   * Stops runs for an operator. Each gateway signs for the runs it ends under the operator's name,
+   * even after the timeout. `isPartial`: one gateway had such a run and another did not answer.
    *
    * @throws CountersignError `ERR_FLEET_SILENT` as {@link stop} does
    */
@@ -144,7 +156,7 @@ export class Fleet {
   ): Promise<{ readonly answers: readonly OrderAnswer[]; readonly isPartial: boolean }> {
     const isFound = (answers: readonly OrderAnswer[]): boolean =>
       answers.some(({ stopped }) => stopped.length > 0);
-    // A run is at one gateway; what a session has may be at several.
+    // A run is at one gateway; a session may have runs at several.
     const isOneRun = order.stop.run !== undefined;
     const { answers, missing } = await this.#ask(id, order, isOneRun ? isFound : () => false);
     if (missing > 0 && !isFound(answers)) throw silent(missing);
@@ -152,7 +164,8 @@ export class Fleet {
   }
 
   /**
-   * Has the other gateways keep a token for a session, also those that start before it expires (seconds).
+   * Sends a session's token to the other gateways, and stores it for gateways that start before it
+   * expires (seconds).
    *
    * @throws CountersignError `ERR_FLEET_SILENT` when one of them does not answer
    */
@@ -176,7 +189,10 @@ export class Fleet {
     await this.#store.close();
   }
 
-  /** Gives an order, and waits for the answers of all that are alive; for fewer when they are enough. */
+  /**
+   * Writes an order and waits until all live gateways have answered, `isEnough` holds, or the
+   * timeout passes.
+   */
   async #ask(
     id: string,
     order: FleetOrder,
@@ -204,13 +220,14 @@ export class Fleet {
     }
   }
 
-  /** Takes over the tokens that were handed to sessions before this gateway was there, or while it heard nothing. */
+  /** Loads the tokens handed to sessions before this gateway started, or during an outage. */
   async #learn(sessions: Sessions): Promise<void> {
     const kept = (await this.#store.keptTokens()).flatMap(({ sealed, at }) => {
       const read = readHandedToken(this.#seal.open(sealed));
       return read === undefined ? [] : [{ ...read, at }];
     });
-    // A session that has them all is left where it is; of another all are taken, so that they are in their order.
+    // A session that has all of them keeps its position. Another one gets all of them, so that
+    // their order is right.
     const isNew = ({ session, handed }: (typeof kept)[number]): boolean =>
       sessions.find(session)?.tokens.some((one) => isSameToken(one, handed)) !== true;
     const behind = new Set(kept.filter(isNew).map(({ session }) => session));
@@ -226,7 +243,7 @@ export class Fleet {
     const stopped = this.#carryOut(order, sessions);
     if (stopped === undefined) return;
     const operator = stopped.length === 0 ? undefined : readGiver(this.#seal, id, order);
-    // Who asked hears nothing, and says so.
+    // When the answer cannot be written, the sender reports a timeout.
     void this.#answer(id, stopped, operator).catch(() => undefined);
   }
 
@@ -240,19 +257,20 @@ export class Fleet {
       this.#journal.error({ operator, act: "stop" }, "an operator's act has no receipt");
       return false;
     });
-    // A log that is slow has them later; one that refuses them leaves it to who asked, if anybody still waits.
+    // A slow log gets the receipts later. When the log rejects them, the sender signs if it still
+    // waits.
     const signs =
       signed !== undefined && (await Promise.race([signed, delay(SIGN_MS, true, { ref: false })]));
     await this.#store.answer(id, { stopped, ...(signs ? { signs } : {}) });
   }
 
-  /** What came of it; nothing for an order that cannot be read. */
+  /** Executes an order and returns the stopped runs; `undefined` when it cannot be read. */
   #carryOut(order: FleetOrder, sessions: Sessions): OrderAnswer["stopped"] | undefined {
     if (order.kind === "stop") {
       const isPersons = order.stop.principal !== undefined;
       return stopRuns(sessions, order.stop, isPersons ? REASONS.person : REASONS.operator);
     }
-    // Of a gateway that is newer than this one.
+    // The order of a newer gateway.
     if (order.kind !== "hand") return undefined;
     const read = readHandedToken(this.#seal.open(order.sealed));
     if (read === undefined) return undefined;
@@ -275,7 +293,7 @@ export class Fleet {
   }
 }
 
-/** What was sealed when a token was handed over; `undefined` for anything else. */
+/** Reads the sealed content of a handed token; `undefined` for anything else. */
 function readHandedToken(
   opened: JsonObject | undefined,
 ): { readonly session: string; readonly handed: HandedToken } | undefined {

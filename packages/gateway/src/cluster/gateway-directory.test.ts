@@ -7,11 +7,11 @@ import { GatewayDirectory } from "./gateway-directory.js";
 const seal = createAddressSeal(new Uint8Array(32).fill(3));
 const ADDRESS = { host: "10.0.0.7", port: 8082 };
 
-test("only the address that a gateway sealed for its own name is an address", async () => {
+test("only an address that a gateway sealed for its own name is accepted", async () => {
   const foreign = createAddressSeal(new Uint8Array(32).fill(4)).seal("c-3", ADDRESS);
   const rows: { id: string; facts: JsonObject }[] = [
     { id: "a-1", facts: { relay: seal.seal("a-1", ADDRESS) } },
-    // Another's row, moved; another key's; in the clear; none.
+    // Moved from another row; sealed with another key; not sealed; missing.
     { id: "b-2", facts: { relay: seal.seal("a-1", ADDRESS) } },
     { id: "c-3", facts: { relay: foreign } },
     { id: "d-4", facts: { relay: "10.0.0.7:8082" } },
@@ -25,7 +25,7 @@ test("only the address that a gateway sealed for its own name is an address", as
   }
 });
 
-test("many who come back at once ask one question, and what is known is not asked for again", async () => {
+test("many lookups at once cost one query, and a known gateway costs none", async () => {
   let questions = 0;
   const directory = new GatewayDirectory(async () => {
     questions += 1;
@@ -37,12 +37,12 @@ test("many who come back at once ask one question, and what is known is not aske
   expect(found.every((one) => one?.id === "a-1")).toBe(true);
   await directory.find(tag);
   expect(questions).toBe(1);
-  // One that is not known may have begun since.
+  // An unknown gateway may have started since the last query.
   expect(await directory.find(tagOf("b-2"))).toBeUndefined();
   expect(questions).toBe(2);
 });
 
-test("one that is no longer listed is remembered as that, and looked for each time", async () => {
+test("a gateway that is no longer listed is remembered as unlisted, and each lookup queries again", async () => {
   let members = [{ id: "a-1", facts: { relay: seal.seal("a-1", ADDRESS) } }];
   let questions = 0;
   const directory = new GatewayDirectory(async () => {
@@ -53,7 +53,7 @@ test("one that is no longer listed is remembered as that, and looked for each ti
   expect(await directory.find(tag)).toMatchObject({ isListed: true });
   const listed = members;
   members = [];
-  // Somebody unknown has the list read again.
+  // An unknown tag causes a new query.
   await directory.find(tagOf("b-2"));
   expect(await directory.find(tag)).toMatchObject({ address: ADDRESS, isListed: false });
   members = listed;
@@ -61,7 +61,7 @@ test("one that is no longer listed is remembered as that, and looked for each ti
   expect(questions).toBe(4);
 });
 
-test("while the database is away a gateway is where it was, and one that was not known cannot be told of", async () => {
+test("while the database is down a known gateway keeps its address, and the lookup of an unknown one fails", async () => {
   let isAway = false;
   const directory = new GatewayDirectory(async () => {
     if (isAway) throw new Error("away");

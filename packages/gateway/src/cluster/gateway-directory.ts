@@ -2,21 +2,21 @@ import type { FleetMember } from "./fleet-store.js";
 import type { AddressSeal, RelayAddress } from "./sealed-address.js";
 import { tagOf } from "./stream-names.js";
 
-/** Another gateway, and where it is. */
+/** Another gateway and its address. */
 export type FoundGateway = {
   readonly id: string;
   readonly address: RelayAddress;
-  /** Whether the database says that it is alive; otherwise it did so a moment ago. */
+  /** True when the database lists it as alive; false when it was listed a moment ago. */
   readonly isListed: boolean;
 };
 
 type DeliveredState = FoundGateway & { readonly seenAt: number };
 
-/** Milliseconds for which a gateway is taken to be where it was. */
+/** Milliseconds for which a listed gateway is served from the cache. */
 const FRESH_MS = 5000;
 /**
- * Milliseconds for which one is remembered that is no longer listed: its rows are gone for a second after a crash of the
- * database, and grow old while a gateway is held up.
+ * Milliseconds for which an unlisted gateway is remembered: its rows are missing for a second after
+ * a crash of the database, and expire while the gateway is paused.
  */
 const KEEP_MS = 30_000;
 
@@ -34,17 +34,17 @@ export class GatewayDirectory {
   }
 
   /**
-   * The gateway with that tag, if it is alive and takes questions, or was a moment ago. While the database is away,
-   * where it was.
+   * Finds the gateway with that tag, if it is alive and accepts relay requests, or was a moment
+   * ago. While the database is down, the last known address is returned.
    *
-   * @throws whatever the members fail with, when it was not known before
+   * @throws the error of `members`, when the gateway was not known before
    */
   async find(tag: string): Promise<FoundGateway | undefined> {
     const isFresh = performance.now() - this.#readAt < FRESH_MS;
     const known = this.#known.get(tag);
     if (known?.isListed === true && isFresh) return known;
     try {
-      // One question at a time, however many come back at once.
+      // One query at a time, for any number of lookups.
       this.#reading ??= this.#read().finally(() => {
         this.#reading = undefined;
       });

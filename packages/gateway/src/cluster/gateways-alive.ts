@@ -6,7 +6,10 @@ import { MEMBERS } from "./fleet-store.js";
 const TABLE = "SELECT to_regclass('countersign_gateways') IS NOT NULL AS is_there";
 const ANSWER_MS = 5000;
 
-/** Names of the gateways that serve a log in PostgreSQL, or did five seconds ago. Only reads: where there is no table, nobody does. */
+/**
+ * Names of the gateways that serve a log in PostgreSQL, or did five seconds ago. Creates no table:
+ * without the table the list is empty.
+ */
 export async function gatewaysAlive(url: string, log: string): Promise<string[]> {
   const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
   try {

@@ -1,7 +1,7 @@
 import { sha256Hex } from "@countersign/core";
 import type { HandedToken } from "../sessions/session.js";
 
-/** A token that was handed to a session, sealed, and until when it counts (seconds). */
+/** A sealed token that was handed to a session, and its expiry in seconds. */
 export type KeptToken = {
   readonly session: string;
   readonly handed: HandedToken;
@@ -9,19 +9,25 @@ export type KeptToken = {
   readonly expiresAt: number;
 };
 
-/** Asks the database that the tables are in. */
+/** Queries the database of the tables. */
 type Query = <Row>(sql: string, values: readonly unknown[]) => Promise<Row[]>;
 
-/** Tokens kept for gateways that start later, the ones handed over last; as many as sessions are kept. */
+/**
+ * Tokens stored for gateways that start later, the newest ones; as many as a gateway keeps
+ * sessions.
+ */
 const MAX_KEPT = 10_000;
-/** Characters of them that a gateway takes over when it starts: a token has a few hundred, and 87,000 at most. */
+/**
+ * Characters of tokens that a gateway loads at start. A token has a few hundred, and 87,000 at
+ * most.
+ */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 const PAGE = 200;
-/** How long a row outlives its token: clocks differ. */
+/** How long a row outlives its token, because clocks differ. */
 const KEEP_SECONDS = 120;
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/** Logged, unlike what gateways say again: nobody would hand the tokens over again. */
+/** Logged, unlike the other tables: no gateway would write the tokens again after a crash. */
 export const HANDED_SCHEMA = `
 CREATE TABLE IF NOT EXISTS countersign_handed_tokens (
   log text NOT NULL, name text NOT NULL, sealed text NOT NULL, handed_at bigint NOT NULL,
@@ -34,7 +40,7 @@ const KEEP = `INSERT INTO countersign_handed_tokens VALUES ($1, $2, $3, ${NOW}, 
 const READ = `SELECT name, sealed, handed_at FROM countersign_handed_tokens
   WHERE log = $1 AND (handed_at, name) < ($2::bigint, $3) AND expires_at >= ${NOW} / 1000 - ${KEEP_SECONDS}
   ORDER BY handed_at DESC, name DESC LIMIT ${PAGE}`;
-/** Removes what expired, and what is too much. */
+/** Removes expired tokens, and the oldest above the limit. */
 export const HANDED_SWEEP = [
   `DELETE FROM countersign_handed_tokens WHERE log = $1 AND expires_at < ${NOW} / 1000 - ${KEEP_SECONDS}`,
   `DELETE FROM countersign_handed_tokens WHERE log = $1 AND (handed_at, name) < (
@@ -44,7 +50,7 @@ export const HANDED_SWEEP = [
 
 type Row = { readonly name: string; readonly sealed: string; readonly handed_at: string };
 
-/** Keeps a token while it is valid; the same one of the same session once. */
+/** Stores a token until it expires; the same token of the same session once. */
 export async function keepHanded(
   query: Query,
   log: string,
@@ -57,7 +63,7 @@ export async function keepHanded(
   await query(KEEP, [log, name, sealed, end]);
 }
 
-/** What is kept, sealed, and when it was handed over, the oldest first. */
+/** Reads the stored tokens, sealed, with the time they were handed over, the oldest first. */
 export async function readHanded(
   query: Query,
   log: string,

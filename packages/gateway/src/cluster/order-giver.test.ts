@@ -7,16 +7,16 @@ const seal = createTicketSeal(new Uint8Array(32).fill(1));
 const stop = { session: "s\u0000", run: "r" };
 const by = sealGiver(seal, "order-1", stop, "admin-1a2b3c4d");
 
-/** As it comes out of the table. */
+/** The order as the table returns it. */
 const kept = (order: object): FleetOrder =>
   JSON.parse(JSON.stringify({ kind: "stop", ...order })) as FleetOrder;
 
-test("the operator of an order is known where it is obeyed, and in no row", () => {
+test("the gateway that executes an order knows its operator, and no row contains the name", () => {
   expect(readGiver(seal, "order-1", kept({ stop, by }))).toBe("admin-1a2b3c4d");
   expect(JSON.stringify(kept({ stop, by }))).not.toContain("admin");
 });
 
-test("the name of an operator is good for one order; any other, and that of an older gateway, is nobody's", () => {
+test("a sealed operator is valid for one order; for any other, and from an older gateway, the operator is unknown", () => {
   const forged = sealGiver(createTicketSeal(), "order-1", stop, "admin-1a2b3c4d");
   for (const [id, order] of [
     ["order-2", { stop, by }],
@@ -31,7 +31,7 @@ test("the name of an operator is good for one order; any other, and that of an o
   }
 });
 
-test("a person's own stop, and an order that ends no run, are no operator's", () => {
+test("a person's own stop, and an order that stops no run, have no operator", () => {
   const own = { stop: { ...stop, principal: "alice" } };
   expect(readGiver(seal, "order-1", kept(own))).toBeUndefined();
   expect(readGiver(seal, "order-1", { kind: "hand", sealed: "x" })).toBeUndefined();

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { OrderSlots } from "./order-slots.js";
 
-/** Takes as many as there are. */
+/** Takes every slot that the person can get. */
 function fill(slots: OrderSlots, person: string | undefined): (() => void)[] {
   const taken: (() => void)[] = [];
   for (let free = slots.take(person); free !== undefined; free = slots.take(person))
@@ -10,14 +10,14 @@ function fill(slots: OrderSlots, person: string | undefined): (() => void)[] {
   return taken;
 }
 
-test("one person who takes all they can leaves most to others, who get as many", () => {
+test("one person who takes all they can leaves most slots to others, who get as many", () => {
   const slots = new OrderSlots();
   expect(fill(slots, "greedy")).toHaveLength(7);
   expect(fill(slots, "another").length).toBeGreaterThanOrEqual(5);
   expect(fill(slots, "a third").length).toBeGreaterThanOrEqual(3);
 });
 
-test("sixteen people who take all they can leave one for the next, and people leave operators theirs", () => {
+test("sixteen people who take all they can leave one slot for the next, and operators keep theirs", () => {
   const slots = new OrderSlots();
   for (let round = 0; round < 16; round += 1) {
     for (let person = 0; person < 16; person += 1) slots.take(`p${person}`);
@@ -28,7 +28,7 @@ test("sixteen people who take all they can leave one for the next, and people le
   expect(fill(slots, undefined)).toHaveLength(64);
 });
 
-test("what is freed is there again, whatever was taken and freed in whatever order", () => {
+test("a freed slot is available again, in any order of taking and freeing", () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ person: fc.nat(40), frees: fc.nat(3) }), { maxLength: 200 }),

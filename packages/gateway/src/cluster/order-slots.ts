@@ -1,20 +1,25 @@
-/** Orders of people under way at once, and of operators, who are few. */
+/** Concurrent orders of people, and of operators, who are few. */
 const MAX_ORDERS = { person: 32, operator: 64 } as const;
-/** A person has less than this part of what is free, so that there is always something for the next one. */
+/**
+ * A person gets less than this part of the free slots, so that the next person always finds one.
+ */
 const SHARE = 4;
 
 /**
- * Says who may give an order now: each costs questions to the database until it is answered.
+ * Limits concurrent orders, because each one polls the database until it is answered.
  *
- * One person alone gets seven; the more of them ask, the fewer each gets; who has none gets one as long as any is free, and
- * some are until more than a hundred people take all they can at once.
+ * One person alone gets seven slots, and fewer when others hold some. A person without a slot gets
+ * one while any is free. Slots stay free until more than a hundred people take all they can.
  */
 export class OrderSlots {
   readonly #people = new Map<string, number>();
   #persons = 0;
   #operators = 0;
 
-  /** Takes one for a person, or for an operator; gives back what frees it, or nothing when there is none. */
+  /**
+   * Takes a slot for a person, or for an operator. Returns the function that frees it; `undefined`
+   * when none is free.
+   */
   take(person: string | undefined): (() => void) | undefined {
     if (person === undefined) {
       if (this.#operators >= MAX_ORDERS.operator) return undefined;

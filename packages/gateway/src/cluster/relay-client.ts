@@ -6,21 +6,24 @@ import { openLink } from "./relay-link.js";
 import { RELAY_PATH, writeRelayRequest } from "./relay-request.js";
 import type { RelayAddress } from "./sealed-address.js";
 
-/** Milliseconds until the other gateway must have proved that it has the key. */
+/** Milliseconds for the TLS handshake, which proves the key. */
 const CONNECT_MS = 2000;
-/** Milliseconds until it must have answered. */
+/** Milliseconds for the response headers. */
 const ANSWER_MS = 5000;
 
-/** How one gateway asks another. */
+/** Options of {@link requestStream}. */
 export type StreamRequest = {
   readonly key: Uint8Array;
-  /** Milliseconds after which a link that says nothing is taken for dead. */
+  /** Milliseconds without data after which the link is closed. */
   readonly idleMs: number;
-  /** Whoever is asked for has gone: nothing is wanted any more. */
+  /** Aborts when the client disconnects. */
   readonly gone: Signal;
 };
 
-/** Asks another gateway for a stream; resolves with the head of its answer, whatever that says. */
+/**
+ * Requests a stream from another gateway. Resolves with the response once its headers arrive, at
+ * any status.
+ */
 export function requestStream(
   address: RelayAddress,
   back: ResumeRequest,
@@ -49,12 +52,12 @@ export function requestStream(
       settle();
       reject(error);
     });
-    asked.once("response", (answer) => {
+    asked.once("response", (response) => {
       settle();
-      // Heartbeats come through: silence is a machine that is gone.
+      // The other gateway sends heartbeats, so silence means that it is down.
       link.setTimeout(idleMs, fail("the link fell silent"));
-      answer.on("error", () => undefined);
-      resolve(answer);
+      response.on("error", () => undefined);
+      resolve(response);
     });
     asked.end(writeRelayRequest(back));
   });

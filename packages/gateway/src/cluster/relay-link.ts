@@ -2,13 +2,13 @@ import type { SecureVersion, TLSSocket } from "node:tls";
 import { connect } from "node:tls";
 import type { RelayAddress } from "./sealed-address.js";
 
-/** What gateways call themselves to each other; who they are is proved by the key. */
+/** The PSK identity of every gateway; the key authenticates it. */
 const IDENTITY = "countersign relay 1";
 
 /**
- * TLS under a key in common (RFC 4279, RFC 7905), which both sides prove to have: no certificates to hand out, and none
- * that could stand in for the key, since the only cipher there is asks for it. ECDHE: who learns the key later cannot
- * read what was recorded.
+ * TLS with a pre-shared key (RFC 4279, RFC 7905), which both sides prove to have. There are no
+ * certificates to distribute, and the only cipher requires the key. ECDHE: an attacker who learns
+ * the key later cannot decrypt recorded traffic.
  */
 const LINK = {
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
@@ -16,7 +16,7 @@ const LINK = {
   maxVersion: "TLSv1.2" satisfies SecureVersion,
 } as const;
 
-/** How a gateway lets others in that have the key. */
+/** TLS options of a server for gateways that have the key. */
 export function linkServerOptions(key: Uint8Array, handshakeTimeout: number) {
   return {
     ...LINK,
@@ -32,10 +32,11 @@ export function openLink({ host, port }: RelayAddress, key: Uint8Array): TLSSock
     host,
     port,
     pskCallback: () => ({ psk: key, identity: IDENTITY }),
-    // There is no certificate to look at.
+    // A pre-shared key replaces the certificate.
     checkServerIdentity: () => undefined,
   });
-  // Whoever uses it hears of it, but one that is let go of may still have an error to tell.
+  // The caller adds its own listener, but a destroyed link may emit an error after the caller has
+  // left.
   link.on("error", () => undefined);
   return link;
 }

@@ -12,20 +12,21 @@ import type { GatewayContext } from "../runs/gateway-context.js";
 import { linkServerOptions } from "./relay-link.js";
 import { MAX_RELAY_REQUEST_BYTES, readRelayRequest, RELAY_PATH } from "./relay-request.js";
 
-/** Milliseconds in which another gateway must have proved that it has the key, and asked. */
+/** Milliseconds for the handshake, and for the request body. */
 const PATIENCE_MS = 5000;
 
 /**
- * Where other gateways of the log ask for streams that are here. Whoever comes has the key of the log, so what they say
- * about who wants to go on is believed. Only this gateway's own streams are given: nothing is passed on twice.
+ * Serves this gateway's streams to the other gateways of the log. A peer has proved the key of the
+ * log, so its statement of the client's principal is trusted. Only this gateway's own streams are
+ * served: a stream is never relayed twice.
  */
 export function createRelayListener(
   context: Pick<GatewayContext, "telemetry" | "journal">,
   { resumableStreams, limits }: Pick<AccessControl, "resumableStreams" | "limits">,
   key: Uint8Array,
 ): ClosableListener {
-  const handle = (question: IncomingMessage, answer: ServerResponse): void => {
-    serve(context, resumableStreams, question, answer).catch(() => answer.destroy());
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    serve(context, resumableStreams, request, response).catch(() => response.destroy());
   };
   const options = { ...linkServerOptions(key, PATIENCE_MS), ...timersOf(limits) };
   const server = createServer({ ...options, maxHeaderSize: limits.headerBytes }, handle);
@@ -44,17 +45,17 @@ export function createRelayListener(
 async function serve(
   context: Pick<GatewayContext, "telemetry">,
   resumableStreams: AccessControl["resumableStreams"],
-  question: IncomingMessage,
-  answer: ServerResponse,
+  request: IncomingMessage,
+  response: ServerResponse,
 ): Promise<void> {
-  const gone = signalOfClose(answer);
-  if (question.method !== "POST" || question.url !== RELAY_PATH) {
-    answer.writeHead(404).end();
+  const gone = signalOfClose(response);
+  if (request.method !== "POST" || request.url !== RELAY_PATH) {
+    response.writeHead(404).end();
     return;
   }
   const bounds = { maxBytes: MAX_RELAY_REQUEST_BYTES, timeoutMs: PATIENCE_MS };
-  const back = readRelayRequest(await receiveBody(question, bounds));
+  const back = readRelayRequest(await receiveBody(request, bounds));
   const place = back === undefined ? undefined : resumableStreams.placeFor(back);
-  if (place === undefined) answer.writeHead(410).end();
-  else attach(place, answer, gone, context);
+  if (place === undefined) response.writeHead(410).end();
+  else attach(place, response, gone, context);
 }

@@ -2,17 +2,20 @@ import { isJsonObject, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { ResumeRequest } from "../http/resume/resume-request.js";
 
-/** Where one gateway asks another for a stream; gateways of one log may be of two versions for a while. */
+/** The path of relay requests; its number allows gateways of two versions on one log. */
 export const RELAY_PATH = "/relay/1";
-/** Bytes of a question: a principal may take 1,300, an agent's name and a place little. */
+/**
+ * Maximum bytes of a relay request: a principal takes up to 1,300, the agent's name and the stream
+ * position little.
+ */
 export const MAX_RELAY_REQUEST_BYTES = 16_384;
 
-/** A question as it is sent. */
+/** Encodes a relay request. */
 export function writeRelayRequest(back: ResumeRequest): string {
   return JSON.stringify(back);
 }
 
-/** A question as it came; `undefined` when it makes no sense. */
+/** Decodes a relay request; `undefined` when it is invalid. */
 export function readRelayRequest(bytes: Uint8Array): ResumeRequest | undefined {
   const question = parseJson(bytes);
   if (!isJsonObject(question)) return undefined;

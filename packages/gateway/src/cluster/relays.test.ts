@@ -36,7 +36,7 @@ const relaysAt = ({ gateway }: Linked["first"]) => gateway.context.telemetry.rel
 const resultsAt = (fixture: Linked["first"]): unknown[] =>
   [...relaysAt(fixture).results.entries()].map(([result, , count]) => [result, count]);
 
-test("however often a connection is torn, and at whichever gateway its client comes back, it gets each event once and in order", async () => {
+test("a client that resumes at any gateway after any number of disconnects gets each event once and in order", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.boolean()), { maxLength: 8 }),
@@ -61,7 +61,7 @@ test("however often a connection is torn, and at whichever gateway its client co
         expect([first.agentRequests, second.agentRequests].map((all) => all.length)).toEqual([
           1, 0,
         ]);
-        // The request, and each of the 24 events: passed on, nothing is signed for again.
+        // The request and each of the 24 events, once: a relayed event is not signed again.
         expect([first.recorder.drafts.length, second.recorder.drafts.length]).toEqual([25, 0]);
         await expect.poll(() => relaysAt(second).open).toBe(0);
         await stop();
@@ -71,7 +71,7 @@ test("however often a connection is torn, and at whichever gateway its client co
   );
 });
 
-test("a client that hangs up at the other gateway is away for the run, and whoever comes last has the stream", async () => {
+test("a client that disconnects from the relay is disconnected from the run, and the last one to resume gets the stream", async () => {
   const talker = createTalker(4);
   const { first, second } = await start(talker);
   talker.upTo(1);
@@ -85,7 +85,7 @@ test("a client that hangs up at the other gateway is away for the run, and whoev
   passed.tear();
   await noticed(first);
   const again = await comeBack(second, passed.frames.at(-1));
-  // Back where it began: the way through the other gateway is hung up on.
+  // The client resumes at the first gateway, which closes the relay.
   const home = await comeBack(first, passed.frames.at(-1));
   await again.closed;
   talker.upTo(4);
@@ -94,7 +94,7 @@ test("a client that hangs up at the other gateway is away for the run, and whoev
   await expect.poll(() => relaysAt(second).open).toBe(0);
 });
 
-test("a stream is its principal's at every gateway, and its agent's", async () => {
+test("only its principal can resume a stream, at every gateway and under its agent", async () => {
   identity = await startIdentity();
   const talker = createTalker(3);
   const { first, second } = await start(talker, {
@@ -119,7 +119,7 @@ test("a stream is its principal's at every gateway, and its agent's", async () =
   ]);
 });
 
-test("an EventSource comes back to another gateway with its ticket, and is sent away when its run is over", async () => {
+test("an EventSource resumes at another gateway with its ticket, and gets 204 when its run is over", async () => {
   identity = await startIdentity();
   const talker = createTalker(3);
   const { first, second } = await start(talker, {
@@ -148,7 +148,7 @@ test("an EventSource comes back to another gateway with its ticket, and is sent 
   expect([first.agentRequests.length, second.agentRequests.length]).toEqual([1, 0]);
 });
 
-test("an id that is made up has nobody asked, and is answered like one whose stream is gone", async () => {
+test("a forged stream id causes no relay request and gets the response of a stream that is gone", async () => {
   const talker = createTalker(3);
   const { first, second, sought, firstTag } = await start(talker, {
     listenLimits: { reconnectGraceMs: 50 },
@@ -206,7 +206,7 @@ test("a client over HTTP/2 gets the rest of another gateway's stream, one stream
   expect(text).toEqual(["0 ", "1 ", "2 "]);
 });
 
-test("a reader that stops has the agent wait through both gateways, and loses nothing", async () => {
+test("a client that stops reading slows the agent through both gateways, and loses nothing", async () => {
   const talker = createTalker(600, 30_000);
   const { first, second } = await start(talker);
   const began = await ask(first, { dropAfter: 2 });
@@ -223,7 +223,7 @@ test("a reader that stops has the agent wait through both gateways, and loses no
   await expect
     .poll(() => before === (before = forwarded()), { interval: 300, timeout: 10_000 })
     .toBe(true);
-  // 18 million characters do not fit into what lies between.
+  // 18 million characters do not fit into the buffers between agent and client.
   expect(before).toBeLessThan(600);
   back.resume();
   await back.closed;

@@ -13,16 +13,16 @@ import "../http/errors.js";
 import type { StreamNames } from "./stream-names.js";
 import type { FoundGateway } from "./gateway-directory.js";
 
-/** What a gateway needs to pass on streams of others. */
+/** Options of {@link Relays}. */
 export type RelayOptions = {
-  /** 32 bytes that all gateways of the log have, and nobody else. */
+  /** 32 bytes that only the gateways of the log share. */
   readonly key: Uint8Array;
   readonly names: StreamNames;
   /** Finds a gateway by the tag in a stream's name. */
   find(tag: string): Promise<FoundGateway | undefined>;
 };
 
-/** What is told of them, and how many there may be. */
+/** The gateway's journal and metrics, and the limits of relays. */
 export type RelayContext = {
   readonly telemetry: Pick<Telemetry, "relays">;
   readonly journal: Journal;
@@ -30,7 +30,7 @@ export type RelayContext = {
   readonly idleMs: number;
 };
 
-/** Streams that other gateways have and whose clients came here. */
+/** Relays streams of other gateways to clients that resume at this one. */
 export class Relays implements ResumeElsewhere {
   readonly #options: RelayOptions;
   readonly #context: RelayContext;
@@ -41,8 +41,9 @@ export class Relays implements ResumeElsewhere {
   }
 
   /**
-   * Has the gateway that has a stream go on with it through this one. Resolves with whether one does, once it has
-   * begun, or nobody waits for it any more; the stream then goes on for as long as both ends do.
+   * Resumes a stream of another gateway through this one. Resolves once the stream has begun or the
+   * client has disconnected: true when a gateway has the stream. The relay then lasts until either
+   * end closes.
    *
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
@@ -71,7 +72,7 @@ export class Relays implements ResumeElsewhere {
     return true;
   }
 
-  /** The rest of a stream; `undefined` where no gateway has it. */
+  /** Opens the rest of a stream; `undefined` when no gateway has it. */
   async #open(
     tag: string,
     back: ResumeRequest,
@@ -83,7 +84,8 @@ export class Relays implements ResumeElsewhere {
     let gateway: FoundGateway | undefined;
     let stream: IncomingMessage;
     try {
-      // This gateway is not among the others: its own streams are known here, or gone.
+      // The directory lists only other gateways: this gateway would have found its own stream
+      // before.
       gateway = await this.#options.find(tag);
       if (gateway === undefined) {
         results.add("gone");
@@ -91,13 +93,13 @@ export class Relays implements ResumeElsewhere {
       }
       stream = await requestStream(gateway.address, back, { key, idleMs, gone });
     } catch (error) {
-      // Who left meanwhile is no failure of anybody.
+      // The client disconnected, which is not a failure.
       if (gone.aborted) return undefined;
       if (gateway?.isListed === false) {
         results.add("gone");
         return undefined;
       }
-      // Of what a handshake or a database says, the code is enough.
+      // The error code is enough; messages of a handshake or a database may name secrets.
       const { code, message } = error as NodeJS.ErrnoException;
       throw this.#unreachable(gateway?.id, code ?? message);
     }
@@ -120,7 +122,7 @@ export class Relays implements ResumeElsewhere {
   }
 }
 
-/** Passes a stream on as it comes, as fast as it is read. */
+/** Relays a stream with backpressure. */
 function passThrough(stream: IncomingMessage, response: HttpResponse, gone: Signal): void {
   if (gone.aborted) {
     stream.destroy();
@@ -136,7 +138,7 @@ function passThrough(stream: IncomingMessage, response: HttpResponse, gone: Sign
     void sink.drained().then(() => stream.resume());
   });
   stream.once("end", () => sink.end());
-  // Broken off: so that the client comes back for the rest, its connection must look no better.
+  // The stream broke: hang up, so that the client resumes.
   stream.once("close", () => {
     if (!stream.complete) sink.hangUp();
   });

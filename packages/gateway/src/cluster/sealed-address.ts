@@ -1,19 +1,20 @@
 import type { JsonObject } from "@countersign/core";
 import { createTicketSeal } from "../access/ticket-seal.js";
 
-/** Where a gateway takes questions of others. */
+/** The address on which a gateway accepts relay requests. */
 export type RelayAddress = { readonly host: string; readonly port: number };
 
-/** The addresses of gateways as they stand in the database. */
+/** Seals and opens the addresses of gateways in the database. */
 export type AddressSeal = {
   seal(gateway: string, address: RelayAddress): string;
-  /** The address that a gateway gave itself; `undefined` for anything that it did not. */
+  /** The address that this gateway sealed; `undefined` for anything else. */
   open(gateway: string, sealed: unknown): RelayAddress | undefined;
 };
 
 /**
- * Sealed, and for one gateway's name, which is never used again: who can write to the database can take a gateway's
- * address away, but have nobody connect to one of their choice.
+ * Creates a seal that binds an address to its gateway's name, which is never reused. An attacker
+ * with write access to the database can remove an address, but cannot redirect gateways to another
+ * one.
  */
 export function createAddressSeal(key: Uint8Array): AddressSeal {
   const seal = createTicketSeal(key);

@@ -19,7 +19,7 @@ function open(): { sessions: Sessions; beats: SessionBeats; run: OpenRunHandle }
   return { sessions, beats: new SessionBeats(sessions, "gw"), run };
 }
 
-test("a session is told when it is new and when a run in it begins or ends, and not otherwise", () => {
+test("a session is published when it is new and when a run in it begins or ends, and not otherwise", () => {
   const { beats, run } = open();
   const told = beats.next(0).changed;
   expect(told).toMatchObject([
@@ -31,7 +31,7 @@ test("a session is told when it is new and when a run in it begins or ends, and 
   expect(beats.next(3000).changed).toEqual([]);
 });
 
-test("figures alone are told every five seconds, however fast they grow", () => {
+test("counters alone are published every five seconds, however fast they grow", () => {
   const { sessions, beats } = open();
   let told = 0;
   for (let second = 0; second < 20; second += 1) {
@@ -42,7 +42,7 @@ test("figures alone are told every five seconds, however fast they grow", () => 
   expect(told).toBe(4);
 });
 
-test("what falls out is said to be gone, and after a failure all is told again", () => {
+test("a dropped session is published as gone, and after a failure everything is published again", () => {
   const { sessions, beats } = open();
   beats.next(0);
   for (let count = 0; count < MAX_SHOWN; count += 1) sessions.open(`more-${count}`);

@@ -4,17 +4,17 @@ import type { Session } from "../sessions/session.js";
 import type { Sessions } from "../sessions/sessions.js";
 import type { Beat } from "./fleet-store.js";
 
-/** Sessions shown to other gateways, the ones used last. */
+/** Sessions published to other gateways, the most recently used ones. */
 export const MAX_SHOWN = 1000;
-/** Sessions written at once; the rest waits for the next second. */
+/** Sessions per heartbeat; the others wait for the next one. */
 const MAX_CHANGED = 200;
-/** How often figures of a session are told that nothing else happened in, in milliseconds. */
+/** Milliseconds between two updates of a session in which only counters changed. */
 const FIGURES_MS = 5000;
 
-/** What was told of a session, and when. */
+/** The last published state of a session, and its time. */
 type Told = { readonly shape: string; readonly figures: number; readonly at: number };
 
-/** Finds out, once a second, what other gateways do not know yet. */
+/** Computes once a second which sessions the other gateways do not know yet. */
 export class SessionBeats {
   readonly #sessions: Sessions;
   readonly #gateway: string;
@@ -25,7 +25,7 @@ export class SessionBeats {
     this.#gateway = gateway;
   }
 
-  /** What changed since the last time; it counts as told. `now` in milliseconds. */
+  /** Changes since the last call, which are then taken as published. `now` in milliseconds. */
   next(now: number): Omit<Beat, "facts"> {
     const changed: Beat["changed"][number][] = [];
     const told = new Map<string, Told>();
@@ -44,7 +44,7 @@ export class SessionBeats {
     return { changed, gone };
   }
 
-  /** Nothing is certain to have arrived: all of it is told again. */
+  /** Publishes everything again, because a write may have failed. */
   forget(): void {
     this.#told = new Map();
   }

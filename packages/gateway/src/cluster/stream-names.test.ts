@@ -3,7 +3,7 @@ import { createStreamNames, tagOf } from "./stream-names.js";
 
 const KEY = new Uint8Array(32).fill(7);
 
-test("gateways with one key know whose stream a name is, and no host's name is in it", () => {
+test("gateways with one key can tell which gateway has a stream, and the name contains no host name", () => {
   const [one, other] = ["host-a-1", "host-b-2"].map((gateway) => createStreamNames(KEY, gateway));
   const name = one?.create() ?? "";
   expect(name).toMatch(/^[\w-]{32}$/u);
@@ -12,7 +12,7 @@ test("gateways with one key know whose stream a name is, and no host's name is i
   expect(new Set(Array.from({ length: 1000 }, () => one?.create())).size).toBe(1000);
 });
 
-test("a name that is made up, altered, or of another key's gateways is nobody's", () => {
+test("a name that is forged, altered or made with another key belongs to no gateway", () => {
   const names = createStreamNames(KEY, "host-a-1");
   const name = names.create();
   for (let at = 0; at < name.length; at += 1) {

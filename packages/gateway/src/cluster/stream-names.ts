@@ -2,25 +2,31 @@ import { decodeBase64Url, encodeBase64Url, sha256 } from "@countersign/core";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 const TAG_BYTES = 6;
-/** Nobody guesses it, so that in a gateway without access control a stream is still its own client's. */
+/** Unguessable, so that without access control only the stream's own client can resume it. */
 const RANDOM_BYTES = 12;
 const SEAL_BYTES = 6;
 const NAME = /^[\w-]{32}$/u;
 
-/** Names of streams that say, to the gateways of one log, which of them has the stream. */
+/** Names of streams, from which the gateways of one log can tell which of them has the stream. */
 export type StreamNames = {
-  /** A fresh name of a stream at this gateway. */
+  /** Creates the name of a new stream at this gateway. */
   create(): string;
-  /** The {@link tagOf} the gateway that made a name; `undefined` for one that no gateway of the log made. */
+  /**
+   * The {@link tagOf} the gateway that made a name; `undefined` for one that no gateway of the log
+   * made.
+   */
   gatewayOf(name: string): string | undefined;
 };
 
-/** What stands for a gateway in the names of its streams: no host's name leaves with an event. */
+/** Identifies a gateway in the names of its streams, so that clients do not see host names. */
 export function tagOf(gateway: string): string {
   return encodeBase64Url(sha256(gateway).subarray(0, TAG_BYTES));
 }
 
-/** Names under one key: made-up ones are told apart by it alone, so that they cost no question to anybody. */
+/**
+ * Creates stream names under one key. The key alone exposes forged names, so that they cost no
+ * query.
+ */
 export function createStreamNames(key: Uint8Array, gateway: string): StreamNames {
   const tag = decodeBase64Url(tagOf(gateway));
   const sealOf = (body: Uint8Array): Uint8Array =>

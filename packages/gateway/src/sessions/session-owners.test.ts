@@ -11,7 +11,7 @@ import { OWNER_TRUST_MS, SessionOwners } from "./session-owners.js";
 const [alice, bob] = [{ id: "alice" }, { id: "bob" }];
 const FOREIGN = { code: "ERR_ACCESS_SESSION" };
 
-/** Gateways on one ledger, whose questions are counted. */
+/** Creates gateways on one ledger, whose queries are counted. */
 function open(clock: FakeClock = createFakeClock()): {
   ledger: ThreadLedger;
   gateway(limits?: { total?: number; each?: number }): SessionOwners;
@@ -25,7 +25,7 @@ function open(clock: FakeClock = createFakeClock()): {
   };
 }
 
-test("a session is its first user's at every gateway, and after a restart", async () => {
+test("a session belongs to its first user at every gateway, and after a restart", async () => {
   const { gateway } = open();
   const [one, other] = [gateway(), gateway()];
   await one.own("s", alice);
@@ -36,7 +36,7 @@ test("a session is its first user's at every gateway, and after a restart", asyn
   await expect(gateway().own("s", bob)).rejects.toMatchObject(FOREIGN);
 });
 
-test("of many that come together at different gateways one gets the session", async () => {
+test("of many concurrent claims at different gateways one gets the session", async () => {
   const { gateway } = open();
   const tries = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) => gateway().own("s", { id: `p${index}` })),
@@ -44,14 +44,14 @@ test("of many that come together at different gateways one gets the session", as
   expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("what nobody is known for belongs to nobody, and can be owned later", async () => {
+test("a session without a principal has no owner, and can be claimed later", async () => {
   const { gateway } = open();
   await gateway().own("free", ANONYMOUS);
   await gateway().own("free", bob);
   await expect(gateway().own("free", ANONYMOUS)).rejects.toMatchObject(FOREIGN);
 });
 
-test("the ledger is asked once for a session that is used again and again, and told that it is in use", async () => {
+test("a session in constant use costs one ledger query an hour, which also refreshes its age", async () => {
   const clock = createFakeClock();
   const { ledger, gateway } = open(clock);
   const owners = gateway();
@@ -62,12 +62,12 @@ test("the ledger is asked once for a session that is used again and again, and t
   await owners.own("s", alice);
   expect(ledger.claim).toHaveBeenCalledTimes(2);
   expect(ledger.write).toHaveBeenCalledTimes(1);
-  // So it is not among what is forgotten for its age.
+  // The refreshed session is not removed for its age.
   await ledger.forget(clock.now());
   await expect(gateway().own("s", bob)).rejects.toMatchObject(FOREIGN);
 });
 
-test("an id that the gateway made up costs the ledger nothing until somebody names it", async () => {
+test("an id that the gateway generated costs no ledger query until a client names it", async () => {
   const { ledger, gateway } = open();
   const owners = gateway();
   owners.claim("minted", alice);
@@ -78,7 +78,7 @@ test("an id that the gateway made up costs the ledger nothing until somebody nam
   await expect(gateway().own("minted", bob)).rejects.toMatchObject(FOREIGN);
 });
 
-test("many sessions push out one's own memory, not another's; what is pushed out is asked again", async () => {
+test("a principal with many sessions evicts its own from the cache, and an evicted one is queried again", async () => {
   const { ledger, gateway } = open();
   const owners = gateway({ total: 5, each: 2 });
   await owners.own("s1", alice);
@@ -94,7 +94,7 @@ test("many sessions push out one's own memory, not another's; what is pushed out
   await expect(owners.own("s1", bob)).rejects.toMatchObject(FOREIGN);
 });
 
-test("while the ledger is down nobody gets a session that is not known to be theirs", async () => {
+test("while the ledger is down only sessions known to be the principal's are accepted", async () => {
   const clock = createFakeClock();
   const ledger = createMemoryLedger(clock);
   const owners = new SessionOwners({ clock, ledger });

@@ -6,20 +6,23 @@ import "../access/errors.js";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 
-/** Sessions whose owner is remembered here, over all, and for one principal. */
+/** Cached owners of sessions: in total, and for one principal. */
 const MAX_OWNED = 200_000;
 const MAX_OWNED_EACH = 2000;
-/** How long the ledger's word is taken for granted; then it is asked again, and told that the session is in use. */
+/**
+ * How long a cached owner is trusted; then the ledger is queried again, which also refreshes the
+ * session's age.
+ */
 export const OWNER_TRUST_MS = 3_600_000;
 
-/** A question about a session that goes to the ledger together with others. */
+/** A query about a session's owner that is sent to the ledger together with others. */
 export type SessionRequest = {
   readonly claim: LedgerClaim;
-  /** Takes in what the ledger knew already; throws when the session is another's. */
+  /** Takes the ledger's row; throws when the session belongs to another principal. */
   settle(known: JsonObject | undefined): void;
 };
 
-/** What the owners of sessions need of their gateway. */
+/** Options of {@link SessionOwners}. */
 export type SessionOwnersOptions = {
   readonly clock: Clock;
   readonly ledger: ThreadLedger;
@@ -29,11 +32,12 @@ export type SessionOwnersOptions = {
 type Owned = { readonly owner: string; readonly confirmedAt: number };
 
 /**
- * Whose session is whose: the first principal that uses an id owns it, at every gateway that shares the ledger.
+ * Owners of sessions: the first principal that uses an id owns it, at every gateway that shares the
+ * ledger.
  *
- * What this gateway remembers spares it questions. It is bounded twice: somebody who opens many sessions pushes out
- * their own oldest before another's; over all, the one used longest ago is forgotten. An id that the gateway made
- * up itself is nobody else's to name, so the ledger hears of it only when somebody does.
+ * The cache saves queries and has two bounds. A principal with many sessions evicts its own oldest
+ * one first; in total, the least recently used one is evicted. A client cannot know an id that the
+ * gateway has just generated, so the ledger gets a row only when a client names it.
  */
 export class SessionOwners {
   readonly #owners = new Map<string, Owned>();
@@ -48,13 +52,16 @@ export class SessionOwners {
     this.#limits = { total: limits.total ?? MAX_OWNED, each: limits.each ?? MAX_OWNED_EACH };
   }
 
-  /** Takes a session that this gateway made up, or throws when it is another's. */
+  /** Claims a session that this gateway generated; throws when it belongs to another principal. */
   claim(sessionId: string, principal: Principal): void {
     this.check(sessionId, principal);
     this.#remember(sessionId, principal, this.#owners.get(sessionId)?.confirmedAt);
   }
 
-  /** Takes a session that a client named, at all gateways, or throws when it is another's. */
+  /**
+   * Claims a session that a client named, at all gateways; throws when it belongs to another
+   * principal.
+   */
   async own(sessionId: string, principal: Principal): Promise<void> {
     const question = this.ask(sessionId, principal);
     if (question === undefined) return;
@@ -63,9 +70,9 @@ export class SessionOwners {
   }
 
   /**
-   * The same, for those who ask the ledger anyway; nothing when the answer is known.
+   * Returns the claim as a query to send with others; `undefined` when the cache has the owner.
    *
-   * @throws CountersignError `ERR_ACCESS_SESSION` when it is known to be another's
+   * @throws CountersignError `ERR_ACCESS_SESSION` when it belongs to another principal
    */
   ask(sessionId: string, principal: Principal): SessionRequest | undefined {
     this.check(sessionId, principal);
@@ -77,7 +84,7 @@ export class SessionOwners {
     }
     const thread = threadOf(sessionId);
     const row = { kind: "session", id: "", value: { owner: principal.id, at: now } } as const;
-    // What everybody shares belongs to nobody.
+    // A session that every client shares has no owner.
     const claim: LedgerClaim =
       principal.id === ANONYMOUS.id ? { thread, row, isQuestion: true } : { thread, row };
     return {
@@ -86,8 +93,8 @@ export class SessionOwners {
         if (known !== undefined && known["owner"] !== principal.id) throw foreign();
         this.check(sessionId, principal);
         this.#remember(sessionId, principal, now);
-        // A session in use must not grow old in the ledger, or it would be anybody's. Should this fail, the next
-        // one to ask tells it.
+        // A session in use must not expire in the ledger, or any principal could claim it. If this
+        // write fails, the next query repeats it.
         if (known !== undefined && !isRecent(Number(known["at"]), now)) {
           void this.#ledger.write(thread, [row]).catch(() => undefined);
         }
@@ -96,8 +103,8 @@ export class SessionOwners {
   }
 
   /**
-   * Who owns a session, as far as the ledger or this gateway knows; `undefined` where nobody does. StreamRequest takes nothing:
-   * the session may have an owner a moment later.
+   * The owner of a session in the cache or the ledger; `undefined` when it has none. Claims
+   * nothing: the session may have an owner a moment later.
    */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     const row = { kind: "session", id: "", value: {} } as const;
@@ -107,7 +114,7 @@ export class SessionOwners {
     return typeof owner === "string" ? owner : this.#owners.get(sessionId)?.owner;
   }
 
-  /** Throws when this gateway knows that the session is another's. */
+  /** Throws when the cache knows another owner of the session. */
   check(sessionId: string, principal: Principal): void {
     const owner = this.#owners.get(sessionId)?.owner;
     if (owner !== undefined && owner !== principal.id) throw foreign();
@@ -119,7 +126,7 @@ export class SessionOwners {
     confirmedAt: number = Number.NEGATIVE_INFINITY,
   ): void {
     if (principal.id === ANONYMOUS.id) return;
-    // Taking it out first moves it to the young end of both orders.
+    // Deleting it first moves it to the end of both maps.
     this.#forget(sessionId);
     const own = this.#owned.get(principal.id) ?? new Set<string>();
     this.#owned.set(principal.id, own);
@@ -139,12 +146,12 @@ export class SessionOwners {
   }
 }
 
-/** Where the ledger keeps the owner of a session. */
+/** The ledger's key for a session's owner. */
 function threadOf(sessionId: string): string {
   return JSON.stringify(["", "session", sessionId]);
 }
 
-/** A clock that was set back makes nothing more recent. */
+/** False for a time in the future, after the clock was set back. */
 function isRecent(at: number, now: number): boolean {
   return Math.abs(now - at) < OWNER_TRUST_MS;
 }

@@ -1,9 +1,9 @@
 import type { RunHandle, RunStatus, Session } from "./session.js";
 
-/** A run as the control plane shows it. */
+/** A run as the control plane returns it. */
 export type RunView = {
   readonly run_id: string;
-  /** The gateway it is at. */
+  /** The gateway of the run. */
   readonly gateway: string;
   readonly thread_id: string;
   readonly agent: string;
@@ -16,10 +16,10 @@ export type RunView = {
   readonly blocked: number;
 };
 
-/** A session as the control plane shows it. */
+/** A session as the control plane returns it. */
 export type SessionView = {
   readonly id: string;
-  /** The gateways that have it. */
+  /** The gateways that know the session. */
   readonly gateways: readonly string[];
   readonly created_at: number;
   readonly last_seen: number;
@@ -29,7 +29,7 @@ export type SessionView = {
   readonly runs: readonly RunView[];
 };
 
-/** Shows a run that is, or was, at this gateway. */
+/** The view of a run that is, or was, at this gateway. */
 export function runView(run: RunHandle, gateway: string): RunView {
   return {
     run_id: run.runId,
@@ -46,7 +46,7 @@ export function runView(run: RunHandle, gateway: string): RunView {
   };
 }
 
-/** Shows what this gateway knows of a session. */
+/** The view of a session at this gateway. */
 export function sessionView(session: Session, gateway: string): SessionView {
   return {
     id: session.id,
@@ -60,7 +60,7 @@ export function sessionView(session: Session, gateway: string): SessionView {
   };
 }
 
-/** Shows a session that several gateways have as the one it is. */
+/** Joins the views of one session from several gateways. */
 export function joinViews([first, ...others]: readonly [
   SessionView,
   ...SessionView[],

@@ -2,41 +2,46 @@ import type { SmallMap } from "@countersign/core";
 import type { Failure } from "../outbound/deliver/run-error.js";
 import type { RunCounters } from "../event/counters.js";
 
-/** How a run stands. */
+/** The status of a run. */
 export type RunStatus = "running" | "finished" | "failed" | "stopped";
 
-/** One run as the control plane shows it and the stop button reaches it. */
+/** One run, for the control plane and for stop requests. */
 export type RunHandle = {
   readonly runId: string;
   readonly threadId: string;
   readonly agent: string;
-  /** Who asked for it, and alone may stop it. */
+  /** The principal that started the run; only this one may stop it. */
   readonly principal: string;
   readonly transport: "sse" | "websocket";
   readonly startedAt: number;
   readonly counters: RunCounters;
   status: RunStatus;
   endedAt?: number;
-  /** The code the person was told, when it failed. */
+  /** The error code that the client got, when it failed. */
   failure?: string;
-  /** Rules that blocked something on it, the first eight; the log's word on why, beside the receipts. */
+  /**
+   * Rules that blocked an event of the run, the first eight. The log line names them; receipts have
+   * all.
+   */
   blockedBy?: string[];
-  /** Rules that would have, had they not only observed; the first eight. */
+  /** Rules in observe mode that would have blocked, the first eight. */
   notedBy?: string[];
-  /** Deviations of the agent's framework that were repaired, by their notes; the first eight. */
+  /** Notes of repaired deviations of the agent's framework, the first eight. */
   repaired?: string[];
-  /** Cancels the agent's side; the person is told honestly. */
+  /** Cancels the agent's request, and sends the client an error with the reason. */
   stop(reason: string, failure?: Failure): void;
 };
 
 /** A token that was handed to a session. */
 export type HandedToken = {
   readonly token: string;
-  /** The principal that owned the session then, and that alone may use it; absent: whoever uses the session. */
+  /**
+   * The session's owner at that time, who alone may use the token; absent: any user of the session.
+   */
   readonly principal?: string;
 };
 
-/** One person's session: the runs it has open and the tokens that arrived for it. */
+/** One person's session: its open runs and the tokens handed to it. */
 export type Session = {
   readonly id: string;
   readonly createdAt: number;
@@ -47,12 +52,12 @@ export type Session = {
   readonly tokens: HandedToken[];
 };
 
-/** Whether two are the same token for the same principal. */
+/** True for the same token of the same principal. */
 export function isSameToken(one: HandedToken, other: HandedToken): boolean {
   return one.token === other.token && one.principal === other.principal;
 }
 
-/** Finished runs kept per session for the control plane to show. */
+/** Finished runs kept per session for the control plane. */
 export const MAX_RUNS_SHOWN = 20;
 
 /** Drops the oldest finished runs over the bound. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Sessions } from "./sessions.js";
 
-test("a session in which nothing happened is forgotten, one with a token or a decision is kept", () => {
+test("an empty session is removed, one with a token or a decision is kept", () => {
   const sessions = new Sessions({ now: () => 1 });
   sessions.open("refused");
   sessions.addToken("granted", { token: "token" });
@@ -16,7 +16,7 @@ test("a token that is handed over twice is kept once, as the newest", () => {
   expect(sessions.find("s1")?.tokens).toEqual([{ token: "b" }, { token: "a" }]);
 });
 
-test("a token from before a session was used last does not make it one used last, and another goes first", () => {
+test("an older token does not make a session the most recent one, and another is evicted first", () => {
   let now = 1;
   const sessions = new Sessions({ now: () => now }, 2);
   for (const id of ["a", "b"]) {
@@ -32,7 +32,7 @@ test("a token from before a session was used last does not make it one used last
   expect(sessions.list().map(({ id }) => id)).toEqual(["c", "b"]);
 });
 
-test("what is used now is used last, also when the clock was put back", () => {
+test("the session in use is the most recent one, also when the clock was set back", () => {
   let now = 100;
   const sessions = new Sessions({ now: () => now });
   for (const id of ["a", "b"]) sessions.open(id);
@@ -44,7 +44,7 @@ test("what is used now is used last, also when the clock was put back", () => {
   ]);
 });
 
-test("the sessions used last come first, as many as were asked for", () => {
+test("the most recently used sessions come first, limited to the requested count", () => {
   const sessions = new Sessions({ now: () => 1 });
   for (const id of ["a", "b", "c", "a"]) sessions.open(id);
   const recent = (count: number): string[] => sessions.recent(count).map(({ id }) => id);

@@ -4,7 +4,10 @@ import { createRunCounters } from "../event/counters.js";
 import type { HandedToken, RunHandle, Session } from "./session.js";
 import { isSameToken, pruneRuns } from "./session.js";
 
-/** Sessions kept at once; the one seen longest ago goes first, never one with a run open. */
+/**
+ * Maximum number of sessions. The least recently used one is evicted first, never one with an open
+ * run.
+ */
 const MAX_SESSIONS = 10_000;
 /** Tokens kept per session. */
 const MAX_TOKENS = 16;
@@ -20,10 +23,14 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /** The session of that id, made when it is new; `at` is when it was used: now, when that is left out. */
+  /**
+   * Returns the session of that id, and creates it when it is new; `at` is the time of its use, now
+   * by default.
+   */
   open(id: string, at?: number): Session {
     const known = this.#sessions.get(id);
-    // What is heard of late makes it no newer than it is: those used since would be forgotten before it.
+    // A late report must not make it more recent than it is: sessions used since would be evicted
+    // before it.
     if (known !== undefined && at !== undefined && at < known.lastSeen) return known;
     const now = at ?? this.#clock.now();
     const session = known ?? {
@@ -46,17 +53,17 @@ export class Sessions {
     return this.#sessions.get(id);
   }
 
-  /** How many are known. */
+  /** The number of sessions. */
   get size(): number {
     return this.#sessions.size;
   }
 
-  /** All sessions, the one used last first. */
+  /** All sessions, the most recently used first. */
   list(): Session[] {
     return [...this.#sessions.values()].toReversed();
   }
 
-  /** The sessions used last, so many of them, the last one first. */
+  /** The most recently used sessions, at most `count`, the latest first. */
   recent(count: number): Session[] {
     const recent: Session[] = [];
     let skip = this.#sessions.size - count;
@@ -73,7 +80,7 @@ export class Sessions {
     if (tokens.length > MAX_TOKENS) tokens.shift();
   }
 
-  /** Enters a run; it shows in the session until newer ones push it out. */
+  /** Adds a run to its session, where it stays until newer ones evict it. */
   addRun(id: string, run: RunHandle): Session {
     const session = this.open(id);
     session.runs.set(run.runId, run);
@@ -81,13 +88,13 @@ export class Sessions {
     return session;
   }
 
-  /** Takes a run out that never began. */
+  /** Removes a run that never began. */
   removeRun(id: string, run: RunHandle): void {
     const { runs } = this.#sessions.get(id) ?? {};
     if (runs?.get(run.runId) === run) runs.delete(run.runId);
   }
 
-  /** Forgets a session in which nothing has happened: a refused request leaves nothing behind. */
+  /** Removes an empty session, so that a rejected request leaves nothing behind. */
   forgetEmpty(id: string): void {
     const session = this.#sessions.get(id);
     if (session === undefined || session.runs.size > 0 || session.tokens.length > 0) return;
@@ -95,7 +102,7 @@ export class Sessions {
     if (forwarded === 0 && blocked === 0) this.#sessions.delete(id);
   }
 
-  /** Runs still open, over all sessions. */
+  /** Open runs of all sessions. */
   openRuns(): RunHandle[] {
     return [...this.#sessions.values()].flatMap((session) =>
       [...session.runs.values()].filter((run) => run.status === "running"),

@@ -52,7 +52,7 @@ test.each<[StopOrder, string[]]>([
   expect(stop(order)).toEqual([]);
 });
 
-test("a gateway has the name of its host and one of its own, whatever the host is called", () => {
+test("a gateway's name has its host's name and a random suffix, whatever the host is called", () => {
   expect(createGatewayName("pod-7f")).toMatch(/^pod-7f-[0-9a-f]{8}$/u);
   expect(createGatewayName("pod-7f")).not.toBe(createGatewayName("pod-7f"));
   expect(createGatewayName("")).toMatch(/^gateway-[0-9a-f]{8}$/u);

@@ -1,28 +1,29 @@
 import type { RunHandle } from "./session.js";
 import type { Sessions } from "./sessions.js";
 
-/** Which runs are to end, at whichever gateway they are. */
+/** The runs to stop, at any gateway. */
 export type StopOrder = {
   readonly session?: string;
   readonly thread?: string;
   readonly run?: string;
-  /** Only runs of this person; left out when an operator asks. */
+  /** Stops only runs of this person; absent when an operator asks. */
   readonly principal?: string;
 };
 
-/** A run that was ended. */
+/** A run that was stopped. */
 export type StoppedRun = {
   readonly session: string;
   readonly run: string;
-  /** Unknown of a run that an older gateway ended. */
+  /** Absent when an older gateway stopped the run. */
   readonly thread?: string;
   readonly agent?: string;
 };
 
 /**
- * Ends the open runs that an order names, and says which they were.
+ * Stops the open runs that an order selects, and returns them.
  *
- * Without a session, a person must know both the thread and the run; nobody else's run is touched or named.
+ * Without a session, a person must name both the thread and the run. Runs of other people are
+ * neither stopped nor returned.
  */
 export function stopRuns(
   sessions: Sessions,
