@@ -127,12 +127,14 @@ export class Addresses {
       : NOTHING_OPEN;
   }
 
-  /** The text since {@link Addresses.openSpan} was code, and opened nothing. */
-  closeSpan(): void {
-    if (this.#outside === undefined) return;
+  /** The text since {@link Addresses.openSpan} was code, and opened nothing; whether it would matter as text. */
+  closeSpan(): boolean {
+    if (this.#outside === undefined) return false;
+    const matters = this.#openImages > this.#outside.images;
     this.#brackets = [...this.#outside.brackets];
     this.#openImages = this.#outside.images;
     this.#destination = this.#autolink = this.#outside = undefined;
+    return matters;
   }
 
   #open(isImage: boolean): ContentKind | undefined {

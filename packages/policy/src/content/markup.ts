@@ -135,13 +135,17 @@ export class Markup {
     this.#wasUnescaped = this.#isUnescaped;
   }
 
-  /** The text since {@link Markup.openSpan} was code. */
-  closeSpan(): void {
+  /** The text since {@link Markup.openSpan} was code; whether it would matter as text. */
+  closeSpan(): boolean {
+    const isChanged =
+      this.#isForeign !== this.#wasForeign || this.#isUnescaped !== this.#wasUnescaped;
+    const matters = isChanged || this.#countsText || this.isInTag;
     this.#leave("text");
     this.#isPending = false;
     this.#running = "";
     this.#isForeign = this.#wasForeign;
     this.#isUnescaped = this.#wasUnescaped;
+    return matters;
   }
 
   /** A paragraph ended, and an incomplete tag was text. */

@@ -11,6 +11,7 @@ import { Words } from "./words.js";
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const DOT = 0x2e;
+const TICK = 0x60;
 /** The longest beginning of an address that has no scheme. */
 const WIDE = "www";
 
@@ -49,6 +50,8 @@ export class TextScanner {
   #sawRaw = false;
   /** The code that is open is code to every renderer once it is closed, and no part of a label. */
   #mayHold = true;
+  /** Code in a bracket that is still open would matter as text. */
+  #mattersInLabel = false;
   /** Found in code within a line that is still open. */
   #inSpan: ContentFinding | undefined;
 
@@ -148,8 +151,14 @@ export class TextScanner {
       !spans.isClosing && markup?.feed(code, isRaw, spans.isOpen, blocks.sawQuote) === true;
     const isUser = this.#user?.feed(code) === true;
     const address = this.#addresses?.feed(code);
-    if (isText || isMarkup) return "markup";
+    if (isText || isMarkup || this.#isReadAgain(code)) return "markup";
     return isUser ? "links" : address;
+  }
+
+  /** Behind a bracket that is never closed, one more backtick makes text of all code before it in markdown-it 14. */
+  #isReadAgain(code: number): boolean {
+    if (this.#spans.isOutsideLabels) this.#mattersInLabel = false;
+    return this.#mattersInLabel && code === TICK;
   }
 
   #rests(): boolean {
@@ -171,8 +180,9 @@ export class TextScanner {
   }
 
   #closeSpan(): void {
-    this.#markup?.closeSpan();
-    this.#addresses?.closeSpan();
+    const isMarkup = this.#markup?.closeSpan() === true;
+    const isAddress = this.#addresses?.closeSpan() === true;
+    if (isMarkup || isAddress) this.#mattersInLabel = true;
     this.#inSpan = undefined;
   }
 

