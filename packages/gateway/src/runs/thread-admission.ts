@@ -87,7 +87,7 @@ export class ThreadAdmission {
     const owning = { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
     const { known, rows } = await this.#ledger.claim(
       [
-        { ...owning, isQuestion: true },
+        { ...owning, isLookup: true },
         { thread: key, row: { ...run, value: { at: this.#clock.now() } } },
         ...(session === undefined ? [] : [session.claim]),
       ],

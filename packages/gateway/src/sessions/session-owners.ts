@@ -86,7 +86,7 @@ export class SessionOwners {
     const row = { kind: "session", id: "", value: { owner: principal.id, at: now } } as const;
     // A session that every client shares has no owner.
     const claim: LedgerClaim =
-      principal.id === ANONYMOUS.id ? { thread, row, isQuestion: true } : { thread, row };
+      principal.id === ANONYMOUS.id ? { thread, row, isLookup: true } : { thread, row };
     return {
       claim,
       settle: (known) => {
@@ -108,7 +108,7 @@ export class SessionOwners {
    */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     const row = { kind: "session", id: "", value: {} } as const;
-    const question = { thread: threadOf(sessionId), row, isQuestion: true } as const;
+    const question = { thread: threadOf(sessionId), row, isLookup: true } as const;
     const { known } = await this.#ledger.claim([question]);
     const owner = known[0]?.["owner"];
     return typeof owner === "string" ? owner : this.#owners.get(sessionId)?.owner;

@@ -116,7 +116,7 @@ export function describeLedgerContract(
     test("a question finds what is there and puts nothing", async () => {
       const ledger = await open("question", createMovedClock());
       const ask = async (id: string): Promise<unknown> => {
-        const claims = [{ thread: "t", row: row("thread", id), isQuestion: true as const }];
+        const claims = [{ thread: "t", row: row("thread", id), isLookup: true as const }];
         return (await ledger.claim([...claims, { thread: "u", row: row("run", id) }])).known;
       };
       expect(await ask("a")).toEqual([undefined, undefined]);

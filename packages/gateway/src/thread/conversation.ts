@@ -7,18 +7,24 @@ import type { HeldPlace } from "./held-thread.js";
 import { isRecordOf, isSameRecord } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 
-/** Messages kept of one thread; beyond it the thread ends rather than forgetting one. */
+/**
+ * Maximum messages of one thread. Beyond it the thread fails: forgetting a message would be unsafe.
+ */
 export const MAX_MESSAGES = 20_000;
 
 const SHORT = 16;
 
 /**
- * One place in the conversation; what an earlier run left is opened only when this one writes into it. Of a message
- * that the request did not repeat there is the ledger's record, and a source without text.
+ * One message of the conversation. A message of an earlier run becomes a `HeldMessage` only when
+ * this run writes into it. A message that the request did not repeat has the ledger's record, and a
+ * source without text.
  */
 type Place = { readonly source: Message; readonly record?: MessageRecord; held?: HeldMessage };
 
-/** The conversation as the official client's reducer keeps it: who is where, and where a call belongs. */
+/**
+ * The conversation as the official client's reducer keeps it: the order of messages, and the
+ * message of each call.
+ */
 export class Conversation {
   #places: Place[];
   readonly #byId = new SmallMap<string, Place>();
@@ -48,7 +54,9 @@ export class Conversation {
     return place === undefined ? undefined : open(place);
   }
 
-  /** Whether a message is there as it is stated, and this run has not written into it. */
+  /**
+   * True when the conversation has this message unchanged, and this run has not written into it.
+   */
   holds(message: Message): boolean {
     const place = this.#byId.get(message.id);
     if (place === undefined || place.held !== undefined) return false;
@@ -61,8 +69,8 @@ export class Conversation {
     return this.#insert(this.#places.length, source);
   }
 
-  /** Puts an answer behind the message of its call and that one's earlier answers. */
-  insertAnswer(source: Message, toolCallId: string): HeldMessage {
+  /** Inserts a tool result after the message of its call and that call's earlier results. */
+  insertToolResult(source: Message, toolCallId: string): HeldMessage {
     const owner = this.#calls.get(toolCallId)?.place;
     if (owner === undefined) return this.append(source);
     let index = this.#places.indexOf(owner) + 1;
@@ -88,7 +96,7 @@ export class Conversation {
     if (place !== undefined) this.#calls.set(call.id, { place, call });
   }
 
-  /** Takes the place of one message with another of the same id. */
+  /** Replaces a message with another of the same id. */
   replace(source: Message): HeldMessage {
     const place = this.#byId.get(source.id);
     if (place === undefined) return this.append(source);
@@ -98,7 +106,10 @@ export class Conversation {
     return open(next);
   }
 
-  /** Keeps the places that `keep` wants, each with its message from the list where it has one, then the rest of the list. */
+  /**
+   * Keeps the messages that `keep` selects, each replaced by the list's version if there is one,
+   * then appends the rest of the list.
+   */
   restate(messages: readonly Message[], keep: (message: Message) => boolean): void {
     const incoming = new Map(messages.map((message) => [message.id, message]));
     const places: Place[] = [];
@@ -115,7 +126,7 @@ export class Conversation {
     this.#index();
   }
 
-  /** Ids in order, without activities: those are never sent back. */
+  /** Ids in order, without activities: clients never send those back. */
   ids(): string[] {
     return this.#places
       .filter(({ source }) => source.role !== "activity")
@@ -126,7 +137,8 @@ export class Conversation {
     assertRoom(this.#places.length + 1);
     const place: Place = { source, held: new HeldMessage(source) };
     const isLast = index === this.#places.length;
-    // Made anew while it is short: a list that grows makes room for seventeen at once, in every idle stream.
+    // Copied while it is short: a growing array reserves room for seventeen entries, in every idle
+    // stream.
     if (this.#places.length < SHORT) this.#places = this.#places.toSpliced(index, 0, place);
     else this.#places.splice(index, 0, place);
     if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
@@ -157,7 +169,7 @@ function open(place: Place): HeldMessage {
   return (place.held ??= new HeldMessage(place.source, place.record));
 }
 
-/** A message as far as its record tells: who said it, and its calls by name. */
+/** The message as far as its record tells: its role, and its calls by name. */
 function outlineOf(id: string, { role, calls }: MessageRecord): Message {
   const toolCalls = calls?.map(({ id: callId, name }) => ({
     id: callId,
@@ -167,7 +179,7 @@ function outlineOf(id: string, { role, calls }: MessageRecord): Message {
   return { id, role, ...(toolCalls === undefined ? {} : { toolCalls }) } as unknown as Message;
 }
 
-/** Refuses what would be more messages than are kept of a thread. */
+/** Throws when a thread would have too many messages. */
 export function assertRoom(size: number): void {
   if (size <= MAX_MESSAGES) return;
   const message = "the thread has more messages than are kept";

@@ -35,7 +35,7 @@ const lookAt = (time: number, keepMs = 30 * DAY): Promise<number> => {
   return forgetOld(ledger, time, keepMs);
 };
 
-test("a thread is forgotten when it was old at a look a day ago, also over restarts", async () => {
+test("a thread is removed when a check a day ago found it old, also across restarts", async () => {
   await write("t");
   const old = TODAY + 30 * DAY + 1;
   expect(await lookAt(old)).toBe(0);
@@ -73,7 +73,7 @@ test("a clock that was behind makes no thread older than it was", async () => {
   expect(await isKnown("t")).toBe(true);
 });
 
-test("a thread that is written to between the looks stays", async () => {
+test("a thread that is written to between two checks stays", async () => {
   await write("t");
   const old = TODAY + 30 * DAY + 1;
   await lookAt(old);
@@ -82,7 +82,7 @@ test("a thread that is written to between the looks stays", async () => {
   expect(await isKnown("t")).toBe(true);
 });
 
-test("how long a thread is kept is the operator's choice", async () => {
+test("the operator sets how long a thread is kept", async () => {
   await write("t");
   expect(await lookAt(TODAY + 3 * DAY, 2 * DAY)).toBe(0);
   expect(await lookAt(TODAY + 4 * DAY, 4 * DAY)).toBe(0);
@@ -90,7 +90,7 @@ test("how long a thread is kept is the operator's choice", async () => {
   expect(await isKnown("t")).toBe(false);
 });
 
-test("what could not be forgotten is tried again at once", async () => {
+test("a failed removal is repeated at the next call", async () => {
   await write("t");
   const old = TODAY + 30 * DAY + 1;
   await lookAt(old);

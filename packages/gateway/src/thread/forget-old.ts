@@ -1,24 +1,25 @@
 import type { ThreadLedger } from "./ledger.js";
 
 const DAY_MS = 86_400_000;
-/** How long it takes until a look at the clock is believed. */
+/** Time between two checks before their clock is trusted. */
 const SECOND_LOOK_MS = DAY_MS;
-/** Where the look is kept; a thread's own key is a JSON array. */
+/** The ledger key of the last check; a thread's own key is a JSON array. */
 export const LOOKS = "looks";
 
-/** Whether a gateway ever opened this ledger to the end of its start. */
+/** True when a gateway has completed its start on this ledger before. */
 export async function wasUsed(ledger: ThreadLedger): Promise<boolean> {
   const { rows } = await ledger.claim([], LOOKS);
   return rows.some(({ kind }) => kind === "look");
 }
 
 /**
- * Forgets the threads that nobody had written to for `keepMs` at the last look, with their run ids, if that look was
- * a day ago or more, and then looks again.
+ * Removes threads that were unused for `keepMs` at the last check, with their run ids, if that
+ * check was at least a day ago. Then records a new check.
  *
- * A thread that is forgotten is anybody's, so the clock is not believed at once: one that is ahead, at a start
- * or between, is found out when it is mended within a day, and nothing was forgotten by it. One that went
- * back makes the earlier look void. The look is in the ledger, since a gateway may never run for a day.
+ * Anyone may claim a removed thread, so one reading of the clock is not enough. If the clock was
+ * wrong and is corrected within a day, nothing has been removed. A clock that went back invalidates
+ * the last check. The check is stored in the ledger, because a gateway may never run for a whole
+ * day.
  */
 export async function forgetOld(
   ledger: ThreadLedger,
@@ -31,7 +32,7 @@ export async function forgetOld(
   const isRecent = at <= now && now - at < SECOND_LOOK_MS;
   if (isRecent) return 0;
   const count = at <= now ? await ledger.forget(at - keepMs) : 0;
-  // Only now: what could not be forgotten is tried again soon, and not after another day.
+  // Written last, so that a failed removal is repeated soon and not after another day.
   await ledger.write(LOOKS, [{ kind: "look", id: "", value: { at: now } }]);
   return count;
 }

@@ -6,13 +6,13 @@ import type { Readings } from "./digest.js";
 import { fieldsOf, isJoinable, recordOf } from "./message-record.js";
 import type { CallRecord, MessageRecord } from "./message-record.js";
 
-/** Beginnings kept of a text that was cut off: a client is rarely further behind. */
-const MAX_BEGINNINGS = 4096;
+/** Prefixes kept of a text that was cut off: a client is rarely further behind. */
+const MAX_PREFIXES = 4096;
 
-/** Text that grows by pieces; hashed only when somebody asks. */
+/** Text that grows by deltas, and is hashed only on demand. */
 export class HeldText {
   readonly #pieces: string[] = [];
-  /** When each piece came; nothing for what was there from the beginning. */
+  /** The moment of each piece; `undefined` for text from before the run. */
   readonly #moments: (number | undefined)[] = [];
   #whole: { readonly digest: string; readonly size: number } | undefined;
 
@@ -29,12 +29,12 @@ export class HeldText {
     this.#whole = undefined;
   }
 
-  /** Since when it is what it is. */
+  /** The moment of the last change. */
   changed(since: number): number {
     return this.#moments.at(-1) ?? since;
   }
 
-  /** Its digest, and its size in UTF-8 bytes. */
+  /** The digest of the whole text, and its size in UTF-8 bytes. */
   whole(): { readonly digest: string; readonly size: number } {
     if (this.#whole === undefined) {
       const text = this.#pieces.join("");
@@ -43,16 +43,16 @@ export class HeldText {
     return this.#whole;
   }
 
-  /** What it means as a call's arguments: two spellings of one value are one. */
+  /** Digests of the text as a call's arguments: two spellings of one value have one digest. */
   readings(): Readings {
     return readingsOf(this.#pieces.join(""));
   }
 
   /**
-   * Digests of every beginning at a piece's end from the moment `oldest` on, the whole in any case, and since when it
-   * was so; first what it was at `since`.
+   * Digests of the prefixes after each piece from the moment `oldest` on, with the moment of each.
+   * The whole text is always included; the first is the prefix at `since`.
    */
-  beginnings(since: number, oldest: number): Beginnings {
+  prefixes(since: number, oldest: number): Prefixes {
     const hash = createHash("sha256");
     const isEmptyFirst = this.#pieces.length === 0 || this.#moments[0] !== undefined;
     const digests = isEmptyFirst ? [EMPTY_DIGEST] : [];
@@ -61,7 +61,7 @@ export class HeldText {
     let size = 0;
     const recent = this.#moments.findIndex((moment) => (moment ?? since) >= oldest);
     const whole = this.#pieces.length - 1;
-    const skipped = Math.max(whole + 1 - MAX_BEGINNINGS, recent === -1 ? whole : recent);
+    const skipped = Math.max(whole + 1 - MAX_PREFIXES, recent === -1 ? whole : recent);
     for (const [index, piece] of this.#pieces.entries()) {
       hash.update(piece);
       size += Buffer.byteLength(piece);
@@ -74,20 +74,20 @@ export class HeldText {
   }
 }
 
-/** What a text was, one after the other, and since when. */
-type Beginnings = { digests: string[]; at: number[]; sizes?: number[] };
+/** The digests of a growing text in order, and the moment of each. */
+type Prefixes = { digests: string[]; at: number[]; sizes?: number[] };
 
 type Annotated = { metadata?: JsonObject | undefined };
 
-/** A call as a client holds it. */
+/** A tool call as a client holds it. */
 export class HeldCall {
   readonly id: string;
   name: string;
   readonly arguments: HeldText;
   readonly fields: Record<string, unknown> = {};
-  /** When it opened, if it did so after its message. */
+  /** The moment it opened, if that was after its message. */
   readonly #since: number | undefined;
-  /** What the ledger knows of it, where nobody repeated its arguments. */
+  /** The ledger's record, when the request did not repeat its arguments. */
   readonly #base: CallRecord | undefined;
   isOpen = false;
 
@@ -109,7 +109,7 @@ export class HeldCall {
     return new HeldCall(base.id, base.name, "", undefined, base);
   }
 
-  /** What its arguments mean; nothing where they are not at hand. */
+  /** Digests of the parsed arguments; `undefined` when the gateway does not have the text. */
   readings(): Readings | undefined {
     return this.#base === undefined ? this.arguments.readings() : undefined;
   }
@@ -126,7 +126,7 @@ export class HeldCall {
     const fields = fieldsOf(this.fields);
     const isCut = oldest !== undefined;
     const { digests, at } = isCut
-      ? this.arguments.beginnings(from, oldest)
+      ? this.arguments.prefixes(from, oldest)
       : now(this.arguments, from);
     const record: CallRecord = { id: this.id, name: this.name, arguments: digests, from, at };
     if (fields !== undefined) record.fields = fields;
@@ -143,11 +143,14 @@ export class HeldMessage {
   readonly fields: Record<string, unknown> = {};
   readonly calls: HeldCall[];
   isOpen = false;
-  /** When the run came to hold it so; what was there before it since 0. */
+  /** The moment in this run when the client got it; 0 for a message from before. */
   since = 0;
   /** Content that is not text. */
   readonly #content: Message["content"];
-  /** What the ledger knows of it, where nobody repeated its text: that stays as it is. */
+  /**
+   * The ledger's record, when the request did not repeat the text. The run does not change its
+   * content.
+   */
   readonly #base: MessageRecord | undefined;
 
   constructor(message: Message, base?: MessageRecord) {
@@ -169,7 +172,10 @@ export class HeldMessage {
     mergeMetadata(this.fields, metadata);
   }
 
-  /** For the ledger; of a cut run every beginning that the client may have stopped at from the moment `oldest` on. */
+  /**
+   * The record for the ledger. For a cut run it has every prefix at which the client may have
+   * stopped, from the moment `oldest` on.
+   */
   record(oldest?: number): MessageRecord {
     if (this.#base !== undefined) return this.#recordOn(this.#base, oldest);
     const isCut = oldest !== undefined;
@@ -179,13 +185,14 @@ export class HeldMessage {
       toolCalls: [],
     } as unknown as Message);
     const { since, calls } = this;
-    const { digests, at, sizes }: Beginnings =
+    const { digests, at, sizes }: Prefixes =
       this.#content !== undefined
         ? { digests: [digestOf(this.#content)], at: [since] }
         : isCut
-          ? this.text.beginnings(since, oldest)
+          ? this.text.prefixes(since, oldest)
           : now(this.text, since);
-    // Member by member: put together by spreading, each would have a hidden class of its own, larger than itself.
+    // Assigned field by field: an object made by spreading gets its own hidden class, which takes
+    // more memory than the object.
     const record: MessageRecord = { role: this.role, content: digests, from: since, at };
     if (sizes !== undefined && isJoinable(this.role)) record.sizes = sizes;
     if (fields !== undefined) record.fields = fields;
@@ -195,7 +202,10 @@ export class HeldMessage {
     return record;
   }
 
-  /** What is new of a message whose text is not at hand: its calls and its encrypted value. */
+  /**
+   * Adds new calls and the encrypted value to the record of a message whose text the gateway does
+   * not have.
+   */
   #recordOn(base: MessageRecord, oldest: number | undefined): MessageRecord {
     const { since, calls } = this;
     const record: MessageRecord = { ...untimed(base), from: since };
@@ -205,13 +215,13 @@ export class HeldMessage {
   }
 }
 
-/** A record without the moments of the run that made it: they say nothing about another run. */
+/** Removes the moments from a record: they mean nothing in another run. */
 function untimed<Kind extends MessageRecord | CallRecord>(record: Kind): Kind {
   const { at: _, ...rest } = record;
   return rest as Kind;
 }
 
-/** A record with the digests of the fields that came since. */
+/** Adds the digests of new fields to a record. */
 function withFields<Kind extends MessageRecord | CallRecord>(
   record: Kind,
   fields: Readonly<Record<string, unknown>>,
@@ -220,12 +230,12 @@ function withFields<Kind extends MessageRecord | CallRecord>(
   return fresh === undefined ? record : { ...record, fields: { ...record.fields, ...fresh } };
 }
 
-function now(text: HeldText, since: number): Beginnings {
+function now(text: HeldText, since: number): Prefixes {
   const { digest, size } = text.whole();
   return { digests: [digest], at: [text.changed(since)], sizes: [size] };
 }
 
-/** Per key, the last one counts; never deeper. */
+/** Merges metadata by top-level key; the later value wins. */
 function mergeMetadata(fields: Record<string, unknown>, metadata: JsonObject | undefined): void {
   if (metadata === undefined) return;
   fields["metadata"] = { ...(fields["metadata"] as JsonObject | undefined), ...metadata };

@@ -6,23 +6,24 @@ import { asRecorded } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import type { ThreadState } from "./thread-state.js";
 
-/** A message that a client may hold: as its request repeats it, or else by the ledger's record. */
+/** A message that a client may hold: as its request repeats it, or else as the ledger's record. */
 export type HeldPlace =
   | { readonly source: Message; readonly record?: undefined }
   | { readonly id: string; readonly record: MessageRecord; readonly source?: undefined };
 
 /**
- * The messages that a client may hold when a run begins, in their order.
+ * The messages that a client may hold when a run begins, in order.
  *
- * @param isHistoryChecked the request's history was compared with the ledger: what it leaves out behind the first
- * message that it repeats, the client does not hold. Without the check a client may leave out anything and hold it.
+ * @param isHistoryChecked the request's history was compared with the ledger, so the client does
+ * not hold messages that it leaves out after the first one it repeats. Without the check a client
+ * may leave out any message and still hold it.
  */
 export function heldPlaces(
   { order, messages }: ThreadState,
   sent: readonly Message[],
   isHistoryChecked: boolean,
 ): HeldPlace[] {
-  // Two answers under one id are two messages, so that an id may stand in either list twice.
+  // Two tool results may share one id, so an id may occur twice in either list.
   const repeated = new Map<string, Message[]>();
   for (const message of sent) {
     const twins = repeated.get(message.id);
@@ -55,30 +56,35 @@ function sourcePlace(source: Message): HeldPlace {
   return { source };
 }
 
-/** A call that was delivered on the thread before a run. */
+/** A call that was delivered on the thread before this run. */
 export type EarlierCall = {
   readonly name: string;
-  /** Whether the client declared the tool in the run that called it. */
+  /** True when the client declared the tool in the run that called it. */
   readonly isClients: boolean;
-  /** Whether the client may still hold it: a new event would write into it. */
+  /** True when the client may still hold the call, so that a new event would change it. */
   readonly isHeld: boolean;
-  /** Whether only the question about it was delivered: its name is known, its arguments were never judged. */
+  /**
+   * True when only an interrupt about the call was delivered: its name is known, its arguments were
+   * never judged.
+   */
   readonly isUnseen?: true;
 };
 
-/** What the ledger knows of a thread beside what the request repeats: ids, roles, names and digests, no text. */
+/**
+ * The part of a thread that the request does not repeat: ids, roles, names and digests, no text.
+ */
 export type EarlierThread = {
   /** The messages that the client may hold and did not send. */
   readonly messages: SmallMap<string, MessageRecord>;
-  /** Of them, those that the person said and no list or rollback took away. */
+  /** Those of them that the person wrote and no list or rollback removed. */
   readonly words: ReadonlySet<string>;
-  /** Every call that was delivered on the thread, and those that the person approved in an answer. */
+  /** Every call that was delivered on the thread, and every call that the person approved. */
   readonly calls: SmallMap<string, EarlierCall>;
   /** Digests of the names of all tools that a client declared. */
   readonly tools: ReadonlySet<string>;
 };
 
-/** A thread of which nothing is known. */
+/** A thread without earlier runs. */
 export const NO_EARLIER_THREAD: EarlierThread = {
   messages: new SmallMap(),
   words: new Set(),
@@ -95,7 +101,7 @@ export function* earlierActivities({
   }
 }
 
-/** What is known of a thread when a run begins; a copy, since the run goes on writing to the thread's state. */
+/** Copies the thread's state at the start of a run, because the run changes it. */
 export function earlierThread(
   state: ThreadState,
   sent: readonly Message[],
@@ -111,7 +117,7 @@ export function earlierThread(
     messages.set(place.id, place.record);
     if (place.record.role === "user") words.add(place.id);
   }
-  // What has no place was delivered or accepted by a run that was never put away.
+  // A message without a position was delivered or accepted by a run that was never saved.
   for (const [id, record] of state.messages) {
     if (!isPlaced.has(id) && !isSent.has(id)) messages.set(id, record);
   }
@@ -129,7 +135,8 @@ export function earlierThread(
       });
     }
   }
-  // Some frameworks do not stream the call that they ask about: its result belongs to what the person approved.
+  // Some frameworks do not stream the call that an interrupt is about. Its result belongs to the
+  // call that the person approved.
   for (const { toolCallId, toolName, isGranted } of state.interrupts.values()) {
     if (toolCallId === undefined || toolName === undefined || isGranted !== true) continue;
     if (calls.has(toolCallId)) continue;
@@ -139,14 +146,17 @@ export function earlierThread(
   return { messages, words, calls, tools: new Set(state.tools) };
 }
 
-/** The earlier messages that a message list must repeat to change nothing: what a broken-off run left may be missing. */
+/**
+ * The earlier messages that a message list must repeat to change nothing. Messages of a cut run may
+ * be missing.
+ */
 export function unsentMessages(state: ThreadState, { messages }: EarlierThread): UnsentMessage[] {
   const { calls } = state;
   return [...messages]
     .filter(([id, { role, run }]) => {
       if (role === "activity" || role === "reasoning") return false;
-      // Of the person's words only those that a list or a rollback left out before stand there; of results those as
-      // well, without the run that wrote them, and those of streams that were opened without an input.
+      // Of the person's messages, `shown` has only those that a list or a rollback removed. Of tool
+      // results it has those too, without a run, and those of streams opened without an input.
       return !state.shown.has(id) || role === "assistant" || (role === "tool" && run !== undefined);
     })
     .map(([id, record]) => ({

@@ -1,14 +1,17 @@
 import type { CallRecord, MessageRecord } from "./message-record.js";
 
-/** What a message was, kept of a run that states its messages again and again. */
+/** Versions of a message kept for a run that sends its messages again and again. */
 const MAX_VERSIONS = 8192;
 
-/** One message that a cut run put in another's place under its id: the client may have either. */
+/**
+ * Joins the records of a message that a cut run replaced under its id: the client may have either
+ * version.
+ */
 export function joinRecords(earlier: MessageRecord, later: MessageRecord): MessageRecord {
   if (earlier.role !== later.role) return later;
   const from = earlier.from ?? 0;
   if (later.role === "tool") {
-    // Two answers under one id are two messages, and both are there from then on.
+    // Two tool results under one id are two messages, and the client then has both.
     const { at: _, ...rest } = later;
     return { ...rest, from, content: [...new Set([...earlier.content, ...later.content])] };
   }
@@ -17,9 +20,9 @@ export function joinRecords(earlier: MessageRecord, later: MessageRecord): Messa
     [later.content, later.at ?? []],
   );
   const calls = joinCalls(earlier.calls ?? [], later.calls ?? []);
-  // A message list may lose what came with the events; a client has the one or the other, or lost it as well.
+  // A message list may lose fields that events had. The client has either version, or neither.
   const fields = { ...earlier.fields, ...later.fields };
-  // Without their sizes: text of which there are several versions is not joined with other text.
+  // Without sizes: text with several versions is not joined with other text.
   const { sizes: _, ...rest } = later;
   return {
     ...rest,
@@ -32,7 +35,7 @@ export function joinRecords(earlier: MessageRecord, later: MessageRecord): Messa
 }
 
 function joinCalls(earlier: readonly CallRecord[], later: readonly CallRecord[]): CallRecord[] {
-  // Those that were taken back may be missing at any time.
+  // Removed calls may be missing at any time.
   if (earlier.length > later.length) return earlier.map((call) => withoutStart(call));
   return later.map((call, index) => {
     const before = earlier[index];

@@ -1,12 +1,14 @@
 import { measureJson } from "@countersign/wire/reduce";
 import type { LedgerName, LedgerRow } from "./ledger.js";
 
-/** What a row takes beside its value. */
+/** The memory of a row in addition to its value. */
 const ROW_SIZE = 256;
-/** Deeper than any value that was read or written. */
+/** Deeper than any value that the gateway accepts. */
 const MAX_DEPTH = 256;
 
-/** The rows of one thread at hand, and about how many bytes they take: those of a cut run are long. */
+/**
+ * The cached rows of one thread, and their approximate size in bytes: rows of a cut run are long.
+ */
 export class KeptRows {
   readonly #rows = new Map<string, { readonly row: LedgerRow; readonly size: number }>();
   size = 0;

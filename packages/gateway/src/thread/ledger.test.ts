@@ -33,7 +33,7 @@ describeLedgerContract("ledger in PostgreSQL", (name, clock) =>
   openPostgresLedger({ url: server.url, name, clock }),
 );
 
-test("a memory ledger is bounded: the thread used longest ago goes first", async () => {
+test("a memory ledger is bounded and evicts the least recently used thread", async () => {
   const ledger = createMemoryLedger(createMovedClock(), 2);
   for (const thread of ["a", "b", "c"]) {
     await ledger.write(thread, [{ kind: "message", id: "m", value: {} }]);
@@ -42,11 +42,11 @@ test("a memory ledger is bounded: the thread used longest ago goes first", async
   expect(await rowsOf(ledger, "c")).toHaveLength(1);
 });
 
-test("what SQLite was told is there when the file is opened again", async () => {
+test("rows written to SQLite are there when the file is opened again", async () => {
   const options = { directory: join(directory, "again"), clock: createMovedClock() };
   const first = await openSqliteLedger(options);
   await first.write("t", [{ kind: "message", id: "m", value: { c: ["x"] } }]);
-  // Not closed: a killed process closes nothing.
+  // Not closed, as when the process is killed.
   const second = await openSqliteLedger(options);
   expect(await rowsOf(second, "t")).toHaveLength(1);
   expect(await claimOne(second, "t", { kind: "run", id: "r", value: {} })).toBeUndefined();
@@ -54,14 +54,14 @@ test("what SQLite was told is there when the file is opened again", async () => 
   await Promise.all([first.close(), second.close()]);
 });
 
-test.skipIf(process.platform === "win32")("no other user gets at the SQLite files", async () => {
+test.skipIf(process.platform === "win32")("no other user can read the SQLite files", async () => {
   const place = join(directory, "private");
   const ledger = await openSqliteLedger({ directory: place, clock: createMovedClock() });
   expect((await stat(place)).mode & 0o077).toBe(0);
   await ledger.close();
 });
 
-test("two gateways on one PostgreSQL know the same threads, and one of them gets a run id", async () => {
+test("two gateways on one PostgreSQL share threads, and one of them gets a run id", async () => {
   const open = () =>
     openPostgresLedger({ url: server.url, name: "shared", clock: createMovedClock() });
   const [one, other] = await Promise.all([open(), open()]);
@@ -74,7 +74,7 @@ test("two gateways on one PostgreSQL know the same threads, and one of them gets
   await Promise.all([one.close(), other.close()]);
 });
 
-test("a ledger that is closed refuses with a code", async () => {
+test("a closed ledger fails with an error code", async () => {
   const ledger = await openSqliteLedger({
     directory: join(directory, "closed"),
     clock: createMovedClock(),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 
-/** What a row of the ledger is about. */
+/** The kinds of rows. */
 export type LedgerKind =
   | "thread"
   | "order"
@@ -28,50 +28,61 @@ export type LedgerRow = {
   readonly value: JsonObject;
 };
 
-/** A row by its name. */
+/** The key of a row within its thread. */
 export type LedgerName = Pick<LedgerRow, "kind" | "id">;
 
-/** A row that somebody wants to be the first to write. */
+/** A row to insert unless its key exists. */
 export type LedgerClaim = {
   readonly thread: string;
   readonly row: LedgerRow;
-  /** Only asks what is there under the row's name, and puts nothing. */
-  readonly isQuestion?: true;
+  /** Reads the row under that key and inserts nothing. */
+  readonly isLookup?: true;
 };
 
-/** What became of claims. */
+/** The result of claims. */
 export type Claimed = {
-  /** Of each claim what was there already; `undefined` where it was the first, or would be. */
+  /** The existing row of each claim; `undefined` where the claim inserted it, or would have. */
   readonly known: readonly (JsonObject | undefined)[];
-  /** What was known about the thread just before, but its run ids, in no order; nothing when none was to be read. */
+  /**
+   * The rows of the thread before the claim, without its run ids, in no order; empty when no thread
+   * was requested.
+   */
   readonly rows: LedgerRow[];
 };
 
 /**
- * What a gateway keeps about conversations: ids and digests, never a payload.
+ * The gateway's storage of conversations: ids and digests, never a payload.
  *
- * The contract, held by one test for every kind of storage:
- * - what `write` or `claim` resolved with is there after the process was killed;
- * - one `write`, and one `claim` of several rows, is seen whole or not at all;
- * - of two `claim`s of one name exactly one gets `undefined`, whichever process asks;
- * - rows come back as they were written last, none for an unknown thread; runs are not read, only claimed;
- * - `forget` removes whole threads that nobody wrote to since, never part of one; a clock that goes back makes no
- *   thread older.
+ * One contract test holds every kind of storage to this:
+ * - a resolved `write` or `claim` survives a killed process;
+ * - one `write`, and one `claim` of several rows, is atomic;
+ * - of two `claim`s of one key exactly one gets `undefined`, in whichever process;
+ * - a read returns the last written rows, none for an unknown thread; runs are not read, only
+ * claimed;
+ * - `forget` removes whole threads without a write since that time, never part of one; a clock that
+ * goes back makes no thread older.
  */
 export type ThreadLedger = {
-  /** Puts and removes rows of one thread together. */
+  /** Inserts, replaces and removes rows of one thread atomically. */
   write(thread: string, rows: readonly LedgerRow[], removed?: readonly LedgerName[]): Promise<void>;
   /**
-   * Puts rows that are not there yet; those that are stay as they are. With `reading`, reads that thread as well:
-   * a request asks for all this at once, and each question costs a journey to another thread or another machine.
+   * Inserts rows whose keys do not exist; existing rows stay. With `reading`, also reads that
+   * thread: a request needs all of this at once, and each round trip goes to another thread or
+   * another machine.
    */
   claim(claims: readonly LedgerClaim[], reading?: string): Promise<Claimed>;
-  /** Forgets threads that were last written before this time (milliseconds); resolves with how many. */
+  /**
+   * Removes threads that were last written before this time (milliseconds); resolves with their
+   * number.
+   */
   forget(before: number): Promise<number>;
   close(): Promise<void>;
 };
 
-/** The name under which a thread is kept: the agent's, and whose it is where nobody vouches for anybody. */
+/**
+ * The key of a thread: agent, scope and thread id. The scope is the session where requests have no
+ * principal.
+ */
 export function threadKey(agent: string, scope: string, threadId: string): string {
   return JSON.stringify([agent, scope, threadId]);
 }

@@ -1,18 +1,20 @@
 import type { Clock } from "../base/ports.js";
 import type { LedgerName, LedgerRow, ThreadLedger } from "./ledger.js";
 
-/** Threads kept at once; the one used longest ago goes first. */
+/** Maximum number of threads; the least recently used one is evicted first. */
 const MAX_THREADS = 10_000;
 
 type Kept = { readonly rows: Map<string, LedgerRow>; writtenAt: number };
 
-/** A ledger that ends with its process: for tests, and for gateways that keep no receipts either. */
+/**
+ * A ledger that ends with its process: for tests, and for gateways that keep no receipts either.
+ */
 export function createMemoryLedger(clock: Clock, maxThreads: number = MAX_THREADS): ThreadLedger {
   const threads = new Map<string, Kept>();
   const open = (thread: string): Kept => {
     const kept = threads.get(thread) ?? { rows: new Map<string, LedgerRow>(), writtenAt: 0 };
     kept.writtenAt = Math.max(kept.writtenAt, clock.now());
-    // Re-inserting moves it to the young end of the map's order.
+    // Deleting and inserting moves it to the end of the map.
     threads.delete(thread);
     threads.set(thread, kept);
     if (threads.size > maxThreads) threads.delete(threads.keys().next().value as string);
@@ -28,8 +30,8 @@ export function createMemoryLedger(clock: Clock, maxThreads: number = MAX_THREAD
     },
     claim: async (claims, reading) => {
       const rows = reading === undefined ? [] : read(reading);
-      const known = claims.map(({ thread, row, isQuestion }) => {
-        if (isQuestion === true) return threads.get(thread)?.rows.get(nameOf(row))?.value;
+      const known = claims.map(({ thread, row, isLookup }) => {
+        if (isLookup === true) return threads.get(thread)?.rows.get(nameOf(row))?.value;
         const kept = open(thread);
         const there = kept.rows.get(nameOf(row));
         if (there === undefined) kept.rows.set(nameOf(row), row);

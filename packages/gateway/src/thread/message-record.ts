@@ -7,44 +7,55 @@ import { digestOf } from "./digest.js";
 export type CallRecord = {
   id: string;
   name: string;
-  /** Digests of arguments a client may hold: one, or every beginning that was delivered of a cut call. */
+  /**
+   * Digests of the arguments that a client may hold: one, or every delivered prefix of a cut call.
+   */
   arguments: string[];
-  /** Digests of what else came with it, by field. */
+  /** Digests of the other fields, by name. */
   fields?: Record<string, string>;
-  /** When it opened; see {@link MessageRecord.from}. */
+  /** The moment it opened; see {@link MessageRecord.from}. */
   from?: number;
-  /** Since when each of `arguments` was so. */
+  /** The moment of each of `arguments`. */
   at?: number[];
   /** Its end was never delivered. */
   open?: true;
 };
 
-/** A message as the ledger keeps it: who said it, and digests of what was said. */
+/** A message as the ledger keeps it: its role, and digests of its content. */
 export type MessageRecord = {
   role: Message["role"];
-  /** Of an activity: its type; unknown where it had several. */
+  /** The type of an activity; absent where it had several. */
   activityType?: string;
   /** Digests of contents a client may hold; see {@link CallRecord.arguments}. */
   content: string[];
-  /** The length of each of `content` in UTF-8 bytes; only of text that a client may join with other text. */
+  /**
+   * The length of each of `content` in UTF-8 bytes; only of text that a client may join with other
+   * text.
+   */
   sizes?: number[];
   fields?: Record<string, string>;
   calls?: CallRecord[];
-  /** Its end was never delivered: nobody knows how much of it the client has. */
+  /** Its end was never delivered: the gateway does not know how much of it the client has. */
   open?: true;
-  /** The run broke off, or its client went away: the client may have part of it, or none. */
+  /**
+   * The run broke off, or its client disconnected: the client may have part of the message, or
+   * none.
+   */
   cut?: true;
-  /** The run that wrote into it last. */
+  /** The last run that wrote into it. */
   run?: string;
-  /** When it began, counted in that run's events; 0 for what was there before. */
+  /** The moment it began, counted in that run's events; 0 for a message from before. */
   from?: number;
-  /** Since when each of `content` was so: each until the next. An empty digest is none a client can hold. */
+  /**
+   * The moment of each of `content`, which holds until the next one. No client can hold an empty
+   * digest.
+   */
   at?: number[];
 };
 
 const AGENTS: ReadonlySet<Message["role"]> = new Set(["assistant", "reasoning", "activity"]);
 
-/** Whether messages of a role are the agent's own to go on with. */
+/** True for roles whose messages only the agent writes. */
 export function isAgents(role: Message["role"]): boolean {
   return AGENTS.has(role);
 }
@@ -54,7 +65,7 @@ export function isJoinable(role: Message["role"]): boolean {
   return role === "assistant" || role === "reasoning";
 }
 
-/** Fields that a client may lose on the way, but not change. */
+/** Fields that a client may lose, but not change. */
 const FIELDS = [
   "name",
   "metadata",
@@ -63,16 +74,16 @@ const FIELDS = [
   "subagentRunId",
 ] as const;
 /**
- * Those of them that a client may not change either. Metadata is not among them: clients write into that of messages which
- * they repeat, and no rule reads it as something that was said.
+ * The fields that are compared. Metadata is not: clients write into the metadata of messages that
+ * they repeat, and no rule reads it as content.
  */
 const COMPARED = FIELDS.filter((name) => name !== "metadata");
-/** Fields that say what a message is about: neither lost nor changed. */
+/** Fields that identify the subject of a message: a client may neither lose nor change them. */
 const BINDING = ["toolCallId", "error"] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A message of a client or of a message list, for the ledger. */
+/** The record of a message from a client or a message list. */
 export function recordOf(message: Message): MessageRecord {
   const fields = fieldsOf(message as unknown as Fields, [...FIELDS, ...BINDING]);
   const calls = message.role === "assistant" ? message.toolCalls : undefined;
@@ -88,13 +99,13 @@ export function recordOf(message: Message): MessageRecord {
   };
 }
 
-/** Whether a message is, whole, what a record was made of. */
+/** True when a message equals, in whole, the message of a record. */
 export function isRecordOf(record: MessageRecord, message: Message): boolean {
   if (record.open === true || record.cut === true) return false;
   return canonicalJson(essenceOf(record)) === canonicalJson(essenceOf(recordOf(message)));
 }
 
-/** A record without when each part of it came. */
+/** A record without its moments. */
 function essenceOf({ role, content, fields, calls = [] }: MessageRecord): JsonValue {
   return [
     role,
@@ -104,7 +115,7 @@ function essenceOf({ role, content, fields, calls = [] }: MessageRecord): JsonVa
   ];
 }
 
-/** Whether two messages would be one and the same to the ledger. */
+/** True when two messages have the same record. */
 export function isSameRecord(one: Message, other: Message): boolean {
   return JSON.stringify(recordOf(one)) === JSON.stringify(recordOf(other));
 }
@@ -119,7 +130,7 @@ function recordOfCall(call: ToolCall): CallRecord {
   };
 }
 
-/** Digests of the fields that are there. */
+/** Digests of the fields that are present. */
 export function fieldsOf(
   holder: Fields,
   names: readonly string[] = FIELDS,
@@ -133,8 +144,8 @@ export function fieldsOf(
 }
 
 /**
- * A message of a list as its record bears it out: without fields that differ from it, which frameworks lose or add on
- * the way. Nothing where it says something else.
+ * A message of a list, without the fields that differ from its record: frameworks lose or add
+ * fields. `undefined` where its content differs.
  */
 export function asRecorded(message: Message, record: MessageRecord): Message | undefined {
   const holder = message as unknown as Fields;
@@ -148,19 +159,19 @@ export function asRecorded(message: Message, record: MessageRecord): Message | u
   return Object.fromEntries(kept) as unknown as Message;
 }
 
-/** How a client's message compares with the record of its id. */
+/** The result of comparing a client's message with the record of its id. */
 export type Comparison = "same" | "unfinished" | "changed";
 
 /**
- * Compares what a client holds with what was delivered.
+ * Compares a client's message with the delivered one.
  *
- * `unfinished`: it was open when the gateway was killed, and what the client says of it can be the truth.
+ * `unfinished`: it was open when the gateway was killed, and the client's version is possible.
  */
 export function compareMessage(message: Message, record: MessageRecord): Comparison {
   if (message.role !== record.role) return "changed";
   const said = record.content.includes(digestOf(message.content));
   if (!said && record.open !== true) return "changed";
-  // What the person said themselves is theirs; only what agents read of it counts.
+  // A person may change their own messages; only the fields that agents read are compared.
   const holder = message as unknown as Fields;
   if (message.role === "user") {
     return sameFields(holder, record.fields, ["encryptedValue", "encryptedValueType"])
@@ -195,17 +206,20 @@ export function compareCall(call: ToolCall, before: CallRecord): Comparison {
   if (before.id !== call.id || before.name !== call.function.name) return "changed";
   if (!sameFields(call as unknown as Fields, before.fields, COMPARED)) return "changed";
   if (before.arguments.includes(digestOf(call.function.arguments))) return "same";
-  // Arguments that are not whole cannot be acted on; whole ones nobody delivered might be.
+  // An agent cannot act on incomplete arguments. It could act on complete ones, which were never
+  // delivered.
   if (before.open !== true || isWholeJson(call.function.arguments)) return "changed";
   return "unfinished";
 }
 
-/** Whether a message has a field that clients may lose and may not change: other than metadata. */
+/**
+ * True when a message has a field, other than metadata, that clients may lose and may not change.
+ */
 export function hasFields(message: Message): boolean {
   return COMPARED.some((name) => valueOf(message as unknown as Fields, name) !== undefined);
 }
 
-/** Whether each of those fields is, or is missing, as in a record. */
+/** True when each of those fields is equal to the record's, or missing in both. */
 export function hasFieldsOf(record: MessageRecord, message: Message): boolean {
   return sameFields(message as unknown as Fields, record.fields, COMPARED);
 }
@@ -228,7 +242,7 @@ function sameBinding(holder: Fields, known: Record<string, string> | undefined):
   });
 }
 
-/** What a field says; null is nothing. */
+/** The value of a field; null is read as absent. */
 function valueOf(holder: Fields, name: string): unknown {
   return Object.hasOwn(holder, name) ? (holder[name] ?? undefined) : undefined;
 }
@@ -242,7 +256,7 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-/** The record of a row. */
+/** Decodes the record of a row. */
 export function decodeRecord(value: JsonObject): MessageRecord {
   return value as unknown as MessageRecord;
 }

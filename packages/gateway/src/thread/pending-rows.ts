@@ -1,16 +1,16 @@
 import { SmallMap } from "@countersign/core";
 import type { LedgerName, LedgerRow } from "./ledger.js";
 
-/** Rows to put and names to remove, together. */
+/** Rows to put and names to remove, in one write. */
 export type TraceWrite = { readonly rows: LedgerRow[]; readonly removed: LedgerName[] };
 
-/** What a run has to tell the ledger next; of each name the last word counts. */
+/** The rows that a run writes to the ledger next; the last change of each row wins. */
 export class PendingRows {
   readonly #rows = new SmallMap<string, LedgerRow>();
   #removed: LedgerName[] = [];
 
   put(row: LedgerRow): void {
-    // What was taken back comes again, before anybody wrote that it was.
+    // A removed row is put again before its removal was written.
     if (this.#removed.length > 0) {
       this.#removed = this.#removed.filter(({ kind, id }) => kind !== row.kind || id !== row.id);
     }
@@ -27,7 +27,7 @@ export class PendingRows {
     this.#removed = [];
   }
 
-  /** Everything so far, once; nothing when there is nothing to write. */
+  /** Returns all changes since the last call; `undefined` when there are none. */
   take(): TraceWrite | undefined {
     if (this.#rows.size === 0 && this.#removed.length === 0) return undefined;
     const write = { rows: [...this.#rows.values()], removed: this.#removed };

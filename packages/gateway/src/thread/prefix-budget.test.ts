@@ -8,7 +8,7 @@ import { stateOf } from "./thread-state.js";
 
 const DELTAS = 4096;
 
-/** What a run leaves that says messages of as many deltas each and breaks off. */
+/** The rows of a run that sends messages of that many deltas each and breaks off. */
 function cutRun(runId: string, messages: number, rows: readonly LedgerRow[] = []): LedgerRow[] {
   const input = { threadId: "t", runId, messages: [], state: {}, tools: [], context: [] };
   const trace = new RunTrace({ ...input, forwardedProps: {} }, stateOf(rows));
@@ -31,7 +31,7 @@ const recordsOf = (rows: readonly LedgerRow[]): MessageRecord[] =>
 const countOf = (rows: readonly LedgerRow[]): number =>
   recordsOf(rows).reduce((sum, { content }) => sum + content.length, 0);
 
-test("of a cut run with many long messages the newest beginnings are kept, and of each the whole", () => {
+test("a cut run with many long messages keeps the newest prefixes, and each whole text", () => {
   const rows = cutRun("r", 8);
   expect(countOf(rows)).toBeLessThan(16_384 + 8 * 3);
   const whole = digestOf("a".repeat(DELTAS));
@@ -45,7 +45,7 @@ test("of a cut run with many long messages the newest beginnings are kept, and o
   ]);
 });
 
-test("a thread of many cut runs keeps a bounded number, and the whole of every message", () => {
+test("a thread of many cut runs keeps a bounded number of prefixes, and the whole of every message", () => {
   const rows: LedgerRow[] = [];
   for (let run = 0; run < 6; run += 1) rows.push(...cutRun(`r${run}`, 4, rows));
   expect(countOf(rows)).toBeLessThan(65_536 + 6 * 4 * 3);

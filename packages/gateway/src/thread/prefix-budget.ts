@@ -1,11 +1,11 @@
 import type { MessageRecord } from "./message-record.js";
 
-/** Beginnings kept of all texts of a cut run: a client is rarely further behind. */
+/** Prefixes kept of all texts of a cut run: a client is rarely further behind. */
 const MAX_OF_RUN = 16_384;
-/** Beginnings kept of a thread, about five megabytes: until its client says which of them it has. */
+/** Prefixes kept of a thread, about five megabytes, until its client shows which of them it has. */
 const MAX_OF_THREAD = 65_536;
 
-/** How many beginnings a cut run may add to what is known of its thread. */
+/** The number of prefixes that a cut run may add to its thread. */
 export function remainingPrefixBudget(records: Iterable<MessageRecord>): number {
   let left = MAX_OF_THREAD;
   for (const { content, calls } of records) {

@@ -17,7 +17,7 @@ const row = (id: string, value: object = {}): LedgerRow => ({
   value: value as LedgerRow["value"],
 });
 
-/** A ledger that counts its reads, can fail, and can be held up. */
+/** A ledger that counts its reads, can fail, and can be delayed. */
 function counted(): ThreadLedger & { reads: number; fails: boolean; hold: Promise<void> } {
   const inner = createMemoryLedger(createMovedClock());
   const ledger = {
@@ -39,7 +39,7 @@ function counted(): ThreadLedger & { reads: number; fails: boolean; hold: Promis
   return ledger;
 }
 
-test("a thread is read once, and what is written afterwards is seen", async () => {
+test("a thread is read once, and later writes are visible", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1 });
   await ledger.write("t", [row("a")]);
@@ -50,7 +50,7 @@ test("a thread is read once, and what is written afterwards is seen", async () =
   expect(inner.reads).toBe(1);
 });
 
-test("after a write of which nobody knows what became of it, the thread is read again", async () => {
+test("after a write with an unknown outcome, the thread is read again", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1 });
   await ledger.write("t", [row("z")]);
@@ -61,7 +61,7 @@ test("after a write of which nobody knows what became of it, the thread is read 
   expect(inner.reads).toBe(2);
 });
 
-test("what is read while somebody writes is not kept", async () => {
+test("a read during a write is not cached", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1 });
   let go = (): void => {};
@@ -75,7 +75,7 @@ test("what is read while somebody writes is not kept", async () => {
   expect(await rowsOf(ledger, "t")).toEqual([row("a")]);
 });
 
-test("rows at hand are bounded: the thread used longest ago is read again", async () => {
+test("the number of cached rows is bounded: the least recently used thread is read again", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1, maxSize: 1000 });
   for (const thread of ["s", "t"]) {
@@ -91,7 +91,7 @@ test("rows at hand are bounded: the thread used longest ago is read again", asyn
   expect(inner.reads).toBe(4);
 });
 
-test("rows at hand are bounded by what they take: long ones are read again", async () => {
+test("the size of cached rows is bounded: long ones are read again", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1, maxSize: 10_000 });
   const digests = Array.from({ length: 100 }, () => "d".repeat(64));
@@ -110,7 +110,7 @@ test("rows at hand are bounded by what they take: long ones are read again", asy
   expect(inner.reads).toBe(5);
 });
 
-test("small threads are not kept, however many there are", async () => {
+test("small threads are not cached, however many there are", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 2 });
   await ledger.write("t", [row("a")]);
@@ -125,7 +125,7 @@ test("small threads are not kept, however many there are", async () => {
   expect(inner.reads).toBe(5);
 });
 
-test("a thread that is at hand is not read with a claim, and what was claimed on it is seen", async () => {
+test("a claim does not read a cached thread, and the claimed row is visible", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1 });
   const owner: LedgerRow = { kind: "thread", id: "", value: { owner: "anna" } };
@@ -137,7 +137,7 @@ test("a thread that is at hand is not read with a claim, and what was claimed on
   expect(inner.reads).toBe(1);
 });
 
-test("what is read with a claim while somebody writes is not kept", async () => {
+test("a claim's read during a write is not cached", async () => {
   const inner = counted();
   const ledger = keepRecentThreads(inner, { minRows: 1 });
   let go = (): void => {};

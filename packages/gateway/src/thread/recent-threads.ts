@@ -1,18 +1,18 @@
 import { KeptRows } from "./kept-rows.js";
 import type { LedgerName, LedgerRow, ThreadLedger } from "./ledger.js";
 
-/** Size of the rows kept over all threads, about in bytes: 20,000 ordinary rows. */
+/** Approximate bytes of all cached rows: 20,000 ordinary rows. */
 const MAX_SIZE = 10 * 1024 * 1024;
-/** Rows below which reading a thread again costs less than keeping it. */
+/** Below this number of rows, reading a thread again costs less than caching it. */
 const MIN_ROWS = 64;
 
 /**
- * Keeps the rows of the threads used last at hand, for a ledger that only this process writes to: a person
- * says the next thing minutes after the last, and reading 1,000 messages back took most of the time that
- * their request waited.
+ * Caches the rows of the most recently used threads, for a ledger that only this process writes to.
+ * A person's messages are minutes apart, and reading 1,000 messages back took most of the time that
+ * a request waited.
  *
- * What cannot be known for certain is forgotten: a thread whose write failed, and one that was written to
- * while it was read.
+ * A thread is dropped when its rows are uncertain: after a failed write, or when it was written
+ * during the read.
  */
 export function keepRecentThreads(
   ledger: ThreadLedger,
@@ -29,9 +29,9 @@ export function keepRecentThreads(
     reading.delete(thread);
   };
   const keep = (thread: string, rows: KeptRows): void => {
-    // Taking it out first moves it to the young end of the map's order.
+    // Deleting it first moves it to the end of the map.
     drop(thread);
-    // Small ones are not counted out by their rows: there could be any number of them.
+    // Small threads would never fill the bound of rows: there could be any number of them.
     if (rows.count < Math.max(1, minRows) || rows.size > maxSize) return;
     kept.set(thread, rows);
     total += rows.size;
@@ -70,7 +70,7 @@ export function keepRecentThreads(
     claim: async (claims, thread) => {
       for (const claim of claims) reading.delete(claim.thread);
       const known = thread === undefined ? undefined : kept.get(thread);
-      // Now, since others may change it while the claims are under way.
+      // Copied now, because writes may change it while the claims are pending.
       const atHand = known === undefined ? undefined : known.all();
       const mark = {};
       if (thread !== undefined) {
@@ -83,7 +83,7 @@ export function keepRecentThreads(
         if (claimed.rows.length >= minRows) keep(thread, new KeptRows(claimed.rows));
       }
       claims.forEach((claim, index) => {
-        if (claimed.known[index] === undefined && claim.isQuestion !== true)
+        if (claimed.known[index] === undefined && claim.isLookup !== true)
           change(claim.thread, [claim.row], []);
       });
       return { known: claimed.known, rows: atHand ?? claimed.rows };

@@ -15,24 +15,24 @@ import type { SharedState } from "./shared-state.js";
 import { interruptShown, rowOf, sharedRow } from "./thread-state.js";
 import type { CallState, ThreadState } from "./thread-state.js";
 
-/** Contents remembered of messages that share an id. */
+/** Contents kept of messages that share an id. */
 const MAX_TWINS = 8;
 
-/** What a run's notes are about. */
+/** Options of {@link RunNotes}. */
 export type RunNotesFacts = RunOrderFacts & {
   /** Tools that the client declared for this run. */
   readonly clientTools: ReadonlySet<string>;
 };
 
-/** Writes down what became of a conversation during one run, as rows for the ledger. */
+/** Records the changes of one run to its conversation, as rows for the ledger. */
 export class RunNotes {
   readonly #facts: RunNotesFacts;
   readonly #state: ThreadState;
   readonly #order: RunOrder;
   readonly #pending = new PendingRows();
-  /** Messages this run wrote into: of a cut run, the client may have any beginning of them. */
+  /** Messages this run wrote into: after a cut run, the client may have any prefix of them. */
   readonly #written = new SmallMap<HeldMessage, true>();
-  /** When each message of this run began, and when one was taken back. */
+  /** The moment when each message of this run began, and when each removed message was removed. */
   readonly #began = new SmallMap<string, number>();
   readonly #gone = new SmallMap<string, { at: number; behind: string | undefined }>();
   #isBegun = false;
@@ -44,26 +44,32 @@ export class RunNotes {
     this.#order = new RunOrder(facts);
   }
 
-  /** How many events were seen; messages that come in one event come one after the other. */
+  /** The number of events so far; messages of one event have successive moments. */
   get moment(): number {
     return this.#moment;
   }
 
-  /** The next moment has come. */
+  /** Starts the next moment. */
   next(): number {
     return (this.#moment += 1);
   }
 
-  /** What has to be durable before the events seen so far are delivered; empty when nothing has. */
+  /**
+   * Rows that must be durable before the events so far are delivered; `undefined` when there are
+   * none.
+   */
   take(): TraceWrite | undefined {
     return this.#pending.take();
   }
 
-  /** A message that opened, ended or changed; a twin shares its id with another that stays. */
+  /**
+   * Records a message that opened, ended or changed; a twin shares its id with another message that
+   * stays.
+   */
   put(message: HeldMessage, isTwin = false): void {
     const { id } = message;
     this.#begin();
-    // An id stays with its role. Only where a policy observes does another one pass: the ledger keeps the first.
+    // An id keeps its role. Only in observe mode can another role pass: the ledger keeps the first.
     const role = this.#state.messages.get(id)?.role ?? message.role;
     if (role !== message.role) return;
     if (this.#order.isFresh(id)) this.#enter(message);
@@ -71,7 +77,8 @@ export class RunNotes {
     const record = this.#traced(id, message.record());
     const known = this.#state.messages.get(id);
     if (known === undefined) assertRoom(this.#state.messages.size + 1);
-    // Two answers under one id are two messages of the client, and it did not send every known message.
+    // Two tool results under one id are two messages of the client, and the client did not send
+    // every known message.
     const isElsewhere = known !== undefined && !this.#order.wasSent(id);
     if (isTwin || (isElsewhere && known.open !== true && this.#order.wasKnown(id))) {
       const contents = new Set([...(known?.content ?? []), ...record.content]);
@@ -83,7 +90,7 @@ export class RunNotes {
     this.#pending.put(rowOf("message", id, record));
   }
 
-  /** A call that was opened or is whole. */
+  /** Records a call that opened or ended. */
   putCall(call: HeldCall): void {
     const known = this.#state.calls.get(call.id);
     const isSame = known !== undefined && known.name === call.name;
@@ -94,7 +101,7 @@ export class RunNotes {
       name: call.name,
       ...(meaning === undefined ? {} : { arguments: meaning }),
       ...(lenient === undefined ? {} : { lenient }),
-      // As it was when it was called: a tool that is declared later was not the client's then.
+      // As of the call: a tool that the client declares later was not the client's then.
       isClients: isSame ? known.isClients : this.#isClients(call.name),
     });
   }
@@ -103,31 +110,34 @@ export class RunNotes {
     return this.#facts.clientTools.has(name) || this.#state.tools.has(digestOf(name));
   }
 
-  /** An activity: no client sends it back, and no later message may take its id. */
+  /** Records an activity: clients do not send it back, and no later message may use its id. */
   putActivity(id: string, activityType: string): void {
     const known = this.#state.shown.get(id);
     if (known === undefined) this.#keepShown(id, { role: "activity", activityType, content: [] });
     else if (known.activityType !== undefined && known.activityType !== activityType) {
-      // A client that did not get the event has the type of before.
+      // A client that did not get the event has the earlier type.
       this.#keepShown(id, { role: "activity", content: [] });
     }
   }
 
-  /** The agent answered the call itself, in an event or in a message list. */
+  /** Records that the agent sent the result itself, in an event or in a message list. */
   answered(toolCallId: string): void {
     const call = this.#state.calls.get(toolCallId);
     if (call === undefined) return;
     this.#putCallState(toolCallId, { ...call, isAnswered: true, isAgents: true });
   }
 
-  /** Before a message list takes effect: whoever does not get it holds what was there. */
+  /**
+   * Called before a message list is applied: a client that does not get the list keeps the messages
+   * from before.
+   */
   beforeRestating(replaced: readonly HeldMessage[]): readonly string[] {
     this.#begin();
     for (const message of replaced) this.#written.set(message, true);
     return this.#order.ids();
   }
 
-  /** After a message list took effect: what it took back, and where everything is now. */
+  /** Called after a message list was applied: records removed messages and the new order. */
   afterRestating(heldBefore: readonly string[]): void {
     this.#order.isRestated = true;
     for (const [index, id] of heldBefore.entries()) {
@@ -138,7 +148,10 @@ export class RunNotes {
     this.#pending.put(this.#order.rowMeanwhile(this.#order.ids()));
   }
 
-  /** The interrupts that a run ended with; the client forgets what it was asked before, whatever it ended with. */
+  /**
+   * Records the interrupts that a run ended with. The client forgets earlier interrupts, also when
+   * there are none.
+   */
   asked(interrupts: readonly Interrupt[]): void {
     const { interrupts: open } = this.#state;
     for (const id of open.keys()) this.#pending.remove({ kind: "interrupt", id });
@@ -150,14 +163,14 @@ export class RunNotes {
     }
   }
 
-  /** What the client may hold of the shared state; nothing where there is none. */
+  /** Records the shared states that the client may hold, if there are any now or were before. */
   shared(left: SharedState): void {
     if (left.digests.length === 0 && this.#state.shared.digests.length === 0) return;
     this.#state.shared = left;
     this.#pending.put(sharedRow(left));
   }
 
-  /** The run is over, and its client knows: everything has its place. */
+  /** Records the end of a run whose client got all of it. */
   over(): void {
     const order = this.#order;
     const ids = order.isRestated ? order.ids() : order.idsBehindHistory();
@@ -165,7 +178,10 @@ export class RunNotes {
     this.#forgetOthers(new Set(ids));
   }
 
-  /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
+  /**
+   * The rows of a run that broke off, or whose client disconnected: the client has the delivered
+   * events, or fewer.
+   */
   cut(shared: SharedState): TraceWrite {
     this.#pending.clear();
     this.shared(shared);
@@ -177,7 +193,8 @@ export class RunNotes {
       ids.splice(place === -1 ? ids.length : place + 1, 0, id);
     }
     this.#pending.put(this.#order.rowMeanwhile(ids));
-    // What the client sent it may still have, although a message list that was on its way left it out.
+    // The client may still have the messages it sent, even when the last message list left them
+    // out.
     const kept = new Set([...ids, ...records.keys(), ...this.#order.sent()]);
     this.#forgetOthers(kept, ({ run }) => run !== undefined && run !== this.#facts.runId);
     return this.take() ?? { rows: [], removed: [] };
@@ -201,8 +218,9 @@ export class RunNotes {
   }
 
   /**
-   * Before the first message: the client's own have their places from now on, so that those of this run
-   * have theirs behind them, whenever the gateway is killed. What the client rolled back is gone for good.
+   * Writes the order of the client's messages before the first message of this run, so that a
+   * killed gateway restarts with the run's messages after them. Messages that the client rolled
+   * back are removed.
    */
   #begin(): void {
     if (this.#isBegun) return;
@@ -212,17 +230,20 @@ export class RunNotes {
     this.#forgetOthers(new Set(ids));
   }
 
-  /** When a message of this run began. */
+  /** Records the moment a message of this run began. */
   #enter(message: HeldMessage): void {
     const { id } = message;
     if (!this.#written.has(message)) message.since = this.#moment;
     if (!this.#began.has(id)) this.#began.set(id, this.#moment);
-    // It came back: there was a time in between at which it was missing.
+    // The message was removed and sent again, so it may be missing.
     if (this.#gone.has(id)) this.#began.set(id, 0);
     this.#gone.delete(id);
   }
 
-  /** Adds to a fresh record when it was so; but for an older client's thoughts, which may be missing at any time. */
+  /**
+   * Adds the run and the start to a new record; not to the reasoning of an older client, which may
+   * be missing at any time.
+   */
   #traced(id: string, record: MessageRecord): MessageRecord {
     const { isOld, runId } = this.#facts;
     if (isOld && record.role === "reasoning") {
@@ -240,8 +261,8 @@ export class RunNotes {
   }
 
   /**
-   * Forgets what has no place any more: a message that was taken back, by a message list or by rolling back,
-   * would otherwise still count as delivered, and could stand behind any new question.
+   * Removes messages without a position. A message that a list or a rollback removed would
+   * otherwise still count as delivered, and a client could send it at any position.
    */
   #forgetOthers(
     ids: ReadonlySet<string>,
@@ -254,7 +275,10 @@ export class RunNotes {
     }
   }
 
-  /** No history has it any more. What the person or their application said stays theirs, should its id come back. */
+  /**
+   * Removes a message from the history. A message of the person or their application stays known as
+   * theirs, in case its id returns.
+   */
   #forget(id: string): void {
     const record = this.#state.messages.get(id);
     this.#state.messages.delete(id);
@@ -264,7 +288,10 @@ export class RunNotes {
     this.#keepShown(id, { role, content, ...(fields === undefined ? {} : { fields }) });
   }
 
-  /** Beyond the bound the newest are not remembered: no client holds them but by a list or an activity of the agent's. */
+  /**
+   * Above the bound new ones are not kept: a client can get them only from a list or an activity of
+   * the agent.
+   */
   #keepShown(id: string, record: MessageRecord): void {
     const { shown } = this.#state;
     if (shown.size >= MAX_MESSAGES && !shown.has(id)) return;

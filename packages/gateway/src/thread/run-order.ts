@@ -4,7 +4,7 @@ import type { LedgerRow } from "./ledger.js";
 import { orderRow } from "./thread-state.js";
 import type { ThreadState } from "./thread-state.js";
 
-/** What the order of a run's messages depends on. */
+/** Options of {@link RunOrder}. */
 export type RunOrderFacts = {
   readonly conversation: Conversation;
   readonly state: ThreadState;
@@ -15,13 +15,13 @@ export type RunOrderFacts = {
   readonly isOld: boolean;
 };
 
-/** Where each message stands in the client's hands, and which of them it may be without. */
+/** The order of the client's messages, and which of them it may lack. */
 export class RunOrder {
   readonly #facts: RunOrderFacts;
-  /** What the client had when it asked, and what it is known to have had before. */
+  /** The messages of the client's request, and those of its earlier history. */
   readonly #sent: SmallMap<string, true>;
   readonly #known: SmallMap<string, true>;
-  /** Whether a message list said what there is. */
+  /** True after a message list. */
   isRestated = false;
 
   constructor(facts: RunOrderFacts) {
@@ -30,7 +30,7 @@ export class RunOrder {
     this.#known = tableOf(facts.state.order);
   }
 
-  /** Whether the client sent it with its request. */
+  /** True when the client sent it with its request. */
   wasSent(id: string): boolean {
     return this.#sent.has(id);
   }
@@ -40,17 +40,19 @@ export class RunOrder {
     return this.#sent.keys();
   }
 
-  /** Whether it had its place before this run. */
+  /** True when it was in the order before this run. */
   wasKnown(id: string): boolean {
     return this.#known.has(id);
   }
 
-  /** Whether it came with this run. */
+  /** True when this run created it. */
   isFresh(id: string): boolean {
     return !this.#sent.has(id) && !this.#known.has(id);
   }
 
-  /** Who is where; after a message list, older clients disagree about the places of thoughts. */
+  /**
+   * Ids in order. After a message list, older clients disagree about the positions of reasoning.
+   */
   ids(): string[] {
     const { conversation, isOld } = this.#facts;
     const ids = conversation.ids();
@@ -58,7 +60,9 @@ export class RunOrder {
     return ids.filter((id) => conversation.roleOf(id) !== "reasoning");
   }
 
-  /** The part of the history that the client did not send this time, then what it holds now. */
+  /**
+   * The part of the history that the client did not send this time, then the messages it holds now.
+   */
   idsBehindHistory(): string[] {
     const { order } = this.#facts.state;
     const held = this.ids();
@@ -68,24 +72,27 @@ export class RunOrder {
     return [...unsent, ...held];
   }
 
-  /** Where everything stands while the run goes on; what it delivered so far may not have arrived. */
+  /** The order row during the run; messages delivered so far may not have arrived. */
   rowMeanwhile(ids: readonly string[]): LedgerRow {
     const isLoose = (id: string): boolean => this.#isLoose(id) || this.isFresh(id);
     return orderRow(ids, this.#firstOf(ids), isLoose, this.#facts.runId);
   }
 
-  /** Where everything stands when the run is over. */
+  /** The order row at the end of the run. */
   rowAtEnd(ids: readonly string[]): LedgerRow {
     return orderRow(ids, this.#firstOf(ids), (id) => this.#isLoose(id));
   }
 
-  /** Where the messages of this run begin. */
+  /** The index of the first message of this run. */
   #firstOf(ids: readonly string[]): number {
     const first = ids.findIndex((id) => this.isFresh(id));
     return first === -1 ? ids.length : first;
   }
 
-  /** Whether the client may be without it: what it has sent once it has, but for an older client's thoughts. */
+  /**
+   * True when the client may lack it. A message that it sent it has, except the reasoning of an
+   * older client.
+   */
   #isLoose(id: string): boolean {
     const { conversation, state, isOld } = this.#facts;
     if (isOld && conversation.roleOf(id) === "reasoning") return true;

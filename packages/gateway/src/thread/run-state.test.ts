@@ -9,7 +9,7 @@ const doubling = Array.from({ length: 40 }, (_, index) => ({
   path: `/${index}`,
 }));
 
-test("a state that grows beyond every bound is followed no further, until it is stated again", () => {
+test("a state above the size limit is not tracked until the agent sends it whole again", () => {
   const state = new RunState({ a: 1 });
   state.see({ type: "STATE_DELTA", delta: doubling });
   state.see({ type: "STATE_DELTA", delta: [{ op: "add", path: "/a", value: 2 }] });
@@ -19,7 +19,7 @@ test("a state that grows beyond every bound is followed no further, until it is 
   expect(state.left(false).digests).toEqual([digestOfValue({ b: 1, c: 2 })]);
 });
 
-test("of a cut run a bounded number of states is remembered, the newest ones", () => {
+test("a cut run keeps a bounded number of states, the newest ones", () => {
   const state = new RunState({});
   for (let count = 1; count <= 100; count += 1) {
     state.see({ type: "STATE_DELTA", delta: [{ op: "add", path: "/count", value: count }] });
@@ -30,13 +30,13 @@ test("of a cut run a bounded number of states is remembered, the newest ones", (
   expect(digests).not.toContain(digestOfValue({ count: 68 }));
 });
 
-test("no state, an empty one and one that says null leave nothing to remember", () => {
+test("no state, an empty one and null leave nothing to remember", () => {
   for (const sent of [undefined, {}, null, []]) {
     expect(new RunState(sent).left(true).digests).toEqual([]);
   }
 });
 
-test("ten thousand small changes of a state with ten thousand keys are followed in a few copies of it", () => {
+test("ten thousand small changes of a state with ten thousand keys cost a few copies of it", () => {
   const snapshot = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, at]));
   const state = new RunState({});
   state.see({ type: "STATE_SNAPSHOT", snapshot });
@@ -46,7 +46,7 @@ test("ten thousand small changes of a state with ten thousand keys are followed 
   expect(state.left(false).digests).toEqual([digestOfValue({ ...snapshot, k1: 9999 })]);
 });
 
-test("of a large state fewer versions are remembered, and of one beyond its bound none", () => {
+test("fewer versions of a large state are kept, and none of one above its limit", () => {
   const filled = (length: number): RunState => {
     const state = new RunState({});
     for (let count = 0; count < 50; count += 1) {
@@ -61,7 +61,7 @@ test("of a large state fewer versions are remembered, and of one beyond its boun
   expect(filled(512 * 1024).left(true).digests).toEqual([]);
 });
 
-test("changes that do not apply are left out, wherever they stand, and too many of them are not followed", () => {
+test("changes that do not apply are skipped in any position, and too many of them end the tracking", () => {
   const good = (value: number): JsonPatch => [{ op: "add", path: "/a", value }];
   const bad: JsonPatch = [
     { op: "add", path: "/b", value: 1 },

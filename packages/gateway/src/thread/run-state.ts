@@ -6,32 +6,43 @@ import type { SharedState } from "./shared-state.js";
 
 /** States kept of a run that may break off: a client is rarely further behind. */
 const MAX_VERSIONS = 32;
-/** Characters, and eight for every value, of a state that is followed; most policies accept no larger one back. */
+/**
+ * Maximum size of a tracked state: characters, plus eight for every value. Most policies accept no
+ * larger one from a client.
+ */
 const MAX_SIZE = 512 * 1024;
-/** The same of changes that wait to be made: those of a state of ten thousand keys cost milliseconds each, alone. */
+/**
+ * Maximum size of pending changes: applied alone, each change of a state of ten thousand keys costs
+ * milliseconds.
+ */
 const MAX_WAITING = 256 * 1024;
-/** The same of all states of a cut run together, which are hashed at once. */
+/** Maximum size of all states of a cut run, which are hashed together. */
 const MAX_HASHED = 1024 * 1024;
-/** Changes that do not apply, among those made together. */
+/** Changes in one batch that do not apply. */
 const MAX_FAILED = 8;
 const LIMITS = { maxOperations: Number.MAX_SAFE_INTEGER, maxSize: MAX_SIZE, maxDepth: 64 };
 
-/** A change of the state; a whole one leaves nothing of what was there. */
+/** A change of the state; a whole one replaces it. */
 type Change = { readonly patch: JsonPatch; readonly size: number; readonly isWhole: boolean };
 
 /**
- * The shared state as the client holds it: what it sent, and what the run made of it.
+ * The shared state as the client holds it: the state it sent, with the run's changes.
  *
- * Changes wait until there are many or the run is over, and are then made together: an agent's delta of fifty bytes
- * must not cost a copy of all it leaves as it was.
+ * Changes are applied in batches, when there are many or the run is over: an agent's delta of fifty
+ * bytes must not cost a copy of the whole state.
  */
 export class RunState {
-  /** Before the changes; undefined once it is beyond a bound: nobody follows it, and what comes back counts as new. */
+  /**
+   * The state before the pending changes; `undefined` above a limit: then it is not tracked, and a
+   * state that the client sends counts as new.
+   */
   #base: JsonValue | undefined;
   #changes: Change[] = [];
   #waiting = 0;
 
-  /** @param isTaken the client was allowed to send it; else it is nothing that anybody left it with */
+  /**
+   * @param isTaken the policy allowed the client's state; otherwise it does not count as delivered
+   */
   constructor(sent: JsonValue | undefined, isTaken = true) {
     this.#base = isTaken || isEmpty(sent) ? (sent ?? {}) : undefined;
   }
@@ -53,7 +64,7 @@ export class RunState {
     if (this.#waiting > MAX_WAITING) this.#settle();
   }
 
-  /** What the client may send back: the newest, or of a cut run any. */
+  /** The states that the client may send back: the newest one, or for a cut run any of several. */
   left(isCut: boolean): SharedState {
     const changes = this.#changes;
     const newest = this.#after(changes.length);
@@ -69,7 +80,7 @@ export class RunState {
     );
   }
 
-  /** Makes the older changes, and leaves those that a client may be without. */
+  /** Applies the older changes, and keeps pending those that the client may lack. */
   #settle(): void {
     const changes = this.#changes;
     let first = changes.length;
@@ -90,7 +101,7 @@ export class RunState {
   }
 }
 
-/** What changes make of a state; a client goes on with what it has where one does not apply. */
+/** Applies changes to a state; like a client, it skips a change that does not apply. */
 function changed(state: JsonValue | undefined, changes: readonly Change[]): JsonValue | undefined {
   const base = changes[0]?.isWhole === true ? null : state;
   if (base === undefined) return undefined;
@@ -105,12 +116,12 @@ function changed(state: JsonValue | undefined, changes: readonly Change[]): Json
       left.splice(at, 1);
     }
   } catch {
-    // Beyond a bound.
+    // The state is above a limit.
   }
   return undefined;
 }
 
-/** A state that is too deep is beyond every bound. */
+/** The size of a state; infinite when it is too deep. */
 function sizeOf(value: JsonValue): number {
   const size = measureJson(value, LIMITS.maxDepth);
   return typeof size === "number" ? size : Number.POSITIVE_INFINITY;

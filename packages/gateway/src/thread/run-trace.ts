@@ -10,10 +10,11 @@ import type { SharedState } from "./shared-state.js";
 import type { ThreadState } from "./thread-state.js";
 
 /**
- * What one run leaves in its client's hands, told from the events that are delivered.
+ * Tracks the messages that one run leaves at its client, from the delivered events.
  *
- * A delta costs one append to a list. What must be known before the client can repeat it (a message that
- * opens or ends, a call, an answer, an interrupt) becomes rows, taken with `take`.
+ * A delta costs one append to a list. Facts that the ledger needs before the client can repeat them
+ * (a message that opens or ends, a call, a tool result, an interrupt) become rows, returned by
+ * `take`.
  */
 export class RunTrace {
   readonly #conversation: Conversation;
@@ -21,16 +22,17 @@ export class RunTrace {
   readonly #notes: RunNotes;
   readonly #sentState: RunAgentInput["state"];
   readonly #isStateTaken: boolean;
-  /** Made with the first event about it: most runs have none. */
+  /** Created with the first event about it: most runs have none. */
   #shared: RunState | undefined;
   readonly #isOld: boolean;
-  /** Whether the agent said how the run ended. */
+  /** True when the agent sent the end of the run. */
   isOver = false;
 
   /**
-   * @param isOld the client is older than 1.0: those versions disagree about which reasoning survives a
-   * message list, so theirs may be there or not
-   * @param isStateTaken the state in the input was allowed, and not only let through by a policy that observes
+   * @param isOld the client is older than 1.0: those versions disagree about which reasoning
+   * survives a message list, so reasoning may be missing
+   * @param isStateTaken the policy allowed the state in the input; false when it would have blocked
+   * in observe mode
    * @param isHistoryChecked see {@link heldPlaces}
    */
   constructor(
@@ -53,7 +55,7 @@ export class RunTrace {
     });
   }
 
-  /** Takes note of an event that is about to be delivered. */
+  /** Tracks an event that is about to be delivered. */
   see(event: AgUiEvent): void {
     this.#notes.next();
     switch (event.type) {
@@ -110,12 +112,18 @@ export class RunTrace {
     }
   }
 
-  /** What has to be durable before the events seen so far are delivered; empty when nothing has. */
+  /**
+   * Rows that must be durable before the events so far are delivered; `undefined` when there are
+   * none.
+   */
   take(): TraceWrite | undefined {
     return this.#notes.take();
   }
 
-  /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
+  /**
+   * The rows of a run that broke off, or whose client disconnected: the client has the delivered
+   * events, or fewer.
+   */
   cut(): TraceWrite {
     return this.#notes.cut(this.#sharedState(true));
   }
@@ -154,7 +162,7 @@ export class RunTrace {
 
   #startCall(event: EventOf<"TOOL_CALL_START">): void {
     const known = this.#conversation.findCall(event.toolCallId);
-    const message = known?.message ?? this.#carrierOf(event);
+    const message = known?.message ?? this.#parentOf(event);
     const call =
       known?.call ?? new HeldCall(event.toolCallId, event.toolCallName, "", this.#notes.moment);
     if (known === undefined) this.#conversation.addCall(message, call);
@@ -184,7 +192,7 @@ export class RunTrace {
       ...(subagentRunId === undefined ? {} : { subagentRunId }),
     };
     const twin = this.#conversation.has(messageId);
-    const message = this.#conversation.insertAnswer(source, toolCallId);
+    const message = this.#conversation.insertToolResult(source, toolCallId);
     message.annotate(event);
     this.#notes.put(message, twin);
     this.#notes.answered(toolCallId);
@@ -197,7 +205,7 @@ export class RunTrace {
     const holder = isCall ? found?.call : message;
     if (message === undefined || holder === undefined) return;
     holder.fields["encryptedValue"] = event.encryptedValue;
-    // The kind goes with its value.
+    // The type belongs to its value.
     if (event.encryptedValueType === undefined) delete holder.fields["encryptedValueType"];
     else holder.fields["encryptedValueType"] = event.encryptedValueType;
     this.#notes.put(message);
@@ -225,7 +233,7 @@ export class RunTrace {
     const heldBefore = notes.beforeRestating(spoken.flatMap(({ id }) => this.#target(id) ?? []));
     this.#conversation.restate(
       messages,
-      // Which activities stay does not matter here: none of them is sent back.
+      // Activities do not matter here: clients do not send them back.
       ({ role }) => role === "activity" || (role === "reasoning" && (this.#isOld || !hasReasoning)),
     );
     for (const { id, role } of spoken) {
@@ -254,14 +262,16 @@ export class RunTrace {
     return this.#conversation.roleOf(id) === "activity" ? undefined : this.#conversation.find(id);
   }
 
-  /** The role in which the client has a message, also where no request repeats it. */
+  /** The role of a client's message, also of one that no request repeats. */
   #roleOf(id: string): Message["role"] | undefined {
     const { messages, shown } = this.#state;
     return this.#conversation.roleOf(id) ?? messages.get(id)?.role ?? shown.get(id)?.role;
   }
 
-  /** Where the client puts a call: its parent, else a message of its own under the call's id. */
-  #carrierOf(event: EventOf<"TOOL_CALL_START">): HeldMessage {
+  /**
+   * The message that the client adds a call to: its parent, else a new message under the call's id.
+   */
+  #parentOf(event: EventOf<"TOOL_CALL_START">): HeldMessage {
     const { toolCallId, subagentRunId } = event;
     const parent = event.parentMessageId === "" ? undefined : event.parentMessageId;
     const role = parent === undefined ? undefined : this.#roleOf(parent);

@@ -14,7 +14,7 @@ const never = (): boolean => false;
 const written = (sent: JsonValue, ...held: JsonValue[]): readonly string[] | undefined =>
   writtenKeys(sent, sharedStateOf(held), never);
 
-test("a client that changes its own key and sends the others back changed one key", () => {
+test("a client that changes its own key and repeats the others wrote one key", () => {
   const held = { cart: ["tea"], total: 3, ui: 1 };
   expect(written(held, held)).toEqual([]);
   expect(written({ ...held, ui: 2 }, held)).toEqual(["ui"]);
@@ -22,19 +22,19 @@ test("a client that changes its own key and sends the others back changed one ke
   expect(written({ ui: 2, total: 3, cart: ["tea"] }, held)).toEqual(["ui"]);
 });
 
-test("a state that lacks a key, is no object or knows none of the values is new as a whole", () => {
+test("a state that lacks a key, is not an object or has none of the values is new as a whole", () => {
   const held = { cart: ["tea"], total: 3 };
   expect(written({ cart: ["tea"] }, held)).toBeUndefined();
   expect(written({ cart: [], total: 4 }, held)).toBeUndefined();
   expect(written(["tea"], held)).toBeUndefined();
   expect(writtenKeys(held, NO_SHARED_STATE, never)).toBeUndefined();
-  // A row of an older gateway has digests of whole states alone.
+  // A row of an older gateway has only digests of whole states.
   const { digests } = sharedStateOf([held]);
   expect(writtenKeys({ ...held, ui: 1 }, { digests }, never)).toBeUndefined();
   expect(writtenKeys(held, { digests }, never)).toEqual([]);
 });
 
-test("values of two moments make no echo of either", () => {
+test("values from two moments echo neither state", () => {
   const held = [
     { price: 1, paid: false, ui: 0 },
     { price: 9, paid: true, ui: 0 },
@@ -45,7 +45,7 @@ test("values of two moments make no echo of either", () => {
   expect(chosen).toEqual(["paid", "ui"]);
 });
 
-test("keys that objects are born with are keys like any other", () => {
+test("property names of Object.prototype are ordinary keys", () => {
   const held = JSON.parse('{"__proto__": 1, "constructor": 2}') as JsonObject;
   const sent = JSON.parse('{"__proto__": 3, "constructor": 2}') as JsonObject;
   expect(written(sent, held)).toEqual(["__proto__"]);
@@ -54,7 +54,7 @@ test("keys that objects are born with are keys like any other", () => {
 const filled = (count: number, value: JsonValue): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]));
 
-test("of a state with more keys than the bound only the whole is known, and what is sent is bounded too", () => {
+test("above the limit of keys only the whole state is known, and the keys that are hashed are bounded too", () => {
   expect(sharedStateOf([filled(MAX_KEYS, 1)]).keyed).toHaveLength(1);
   expect(sharedStateOf([filled(MAX_KEYS + 1, 1)]).keyed).toBeUndefined();
   const held = sharedStateOf([{ a: 1 }]);
@@ -84,7 +84,7 @@ const state = fc
   .array(fc.tuple(key, value), { maxLength: 5 })
   .map((entries) => Object.fromEntries(entries) as JsonObject);
 
-test("what is not counted as written stood under its key at one and the same moment, with nothing left out", () => {
+test("keys that do not count as written had their values at one moment, with none left out", () => {
   fc.assert(
     fc.property(fc.array(state, { maxLength: 4 }), state, fc.array(key), (held, sent, own) => {
       const keys = writtenKeys(sent, sharedStateOf(held), (one) => own.includes(one));
@@ -96,7 +96,7 @@ test("what is not counted as written stood under its key at one and the same mom
             (Object.hasOwn(one, name) && JSON.stringify(one[name]) === JSON.stringify(sent[name])),
         );
       expect(keys === undefined || held.some(isOf)).toBe(true);
-      // Nobody is asked for a token for sending back just what they were left with.
+      // A client that sends back exactly the state it has needs no token.
       const isEcho = held.some((one) => canonicalJson(one) === canonicalJson(sent));
       expect(!isEcho || keys?.length === 0).toBe(true);
     }),

@@ -2,29 +2,34 @@ import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { digestOf, digestOfValue } from "./digest.js";
 
-/** Keys at the top of a state that are remembered one by one; of a larger one only the whole. */
+/** Top-level keys that are remembered one by one; of a larger state only the whole. */
 export const MAX_KEYS = 64;
-/** Digests of names and values in one row, over all states: those of the newest states come first. */
+/**
+ * Digests of names and values in one row, over all states: those of the newest states come first.
+ */
 export const MAX_DIGESTS = 256;
 
 /** The states that a client may hold: digests of each whole, and of each key's name and value. */
 export type SharedState = {
-  /** One, or after a run that broke off several, the newest last. */
+  /** One, or several after a run that broke off, the newest last. */
   readonly digests: readonly string[];
-  /** The newest first; each names places in `table`, a name and its value by turns. */
+  /**
+   * The newest first; each is a list of indexes into `table`: a name, its value, the next name, and
+   * so on.
+   */
   readonly keyed?: readonly (readonly number[])[];
   readonly table?: readonly string[];
 };
 
-/** No state that anybody was left with. */
+/** No state was delivered. */
 export const NO_SHARED_STATE: SharedState = { digests: [] };
 
-/** What is kept of states, the newest last. */
+/** The row content for states, the newest last. */
 export function sharedStateOf(states: readonly JsonValue[]): SharedState {
   const digests: string[] = [];
   const keyed: number[][] = [];
   const places = new Map<string, number>();
-  // A change leaves most of a state as the same objects.
+  // A change keeps most of a state as the same objects.
   const known = new Map<JsonValue, string>();
   let isRoom = true;
   for (const state of states.toReversed()) {
@@ -46,8 +51,8 @@ export function sharedStateOf(states: readonly JsonValue[]): SharedState {
 }
 
 /**
- * What a client has of the shared state when its run begins: what it sent. One that sends nothing has nothing, unless
- * an earlier run left it with something: then it is unknown what it has.
+ * The shared state of a client at the start of its run: the state that it sent. When it sends none,
+ * it has none; but if an earlier run left it a state, its state is unknown.
  */
 export function heldState(
   sent: JsonValue | undefined,
@@ -59,12 +64,12 @@ export function heldState(
 }
 
 /**
- * The keys at the top of a request's state under which it says something that its client was not left with;
- * undefined where it cannot be told apart, so that all of it counts as new.
+ * The top-level keys of a request's state whose values the client did not get from the gateway;
+ * `undefined` when they cannot be determined, so that the whole state counts as new.
  *
- * What is not named is, all of it, what the client held at one moment: values of two moments make a state that
- * nobody was shown. A state that lacks a key its client was left with echoes none of them, since an agent
- * may read the gap as an answer.
+ * The values under all other keys were delivered together at one moment: values of two moments
+ * would make a state that never existed. A state that lacks a delivered key echoes none of the
+ * others, because an agent may read the missing key as an answer.
  *
  * @param isOwn keys that the client may write anyway, to choose among several moments
  */
@@ -75,7 +80,7 @@ export function writtenKeys(
 ): readonly string[] | undefined {
   if (digests.length === 0 || state === undefined) return undefined;
   if (digests.includes(digestOfValue(state))) return [];
-  // What is hashed key by key is bounded by what could be known of it.
+  // Bounds the hashing by the number of keys that a row can have.
   if (!isJsonObject(state) || Object.keys(state).length > 2 * MAX_KEYS || keyed.length === 0) {
     return undefined;
   }

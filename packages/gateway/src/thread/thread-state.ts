@@ -11,35 +11,41 @@ import type { SharedState } from "./shared-state.js";
 /** A tool call that was delivered on a thread. */
 export type CallState = {
   name: string;
-  /** Digest of what its arguments mean; of a call whose end was not delivered, nothing is known. */
+  /** Digest of its parsed arguments; absent when the call's end was not delivered. */
   arguments?: string;
-  /** Digest of what a client reads in arguments that the gateway refuses to read, such as a duplicate key. */
+  /**
+   * Digest of what a client reads in arguments that the gateway rejects, for example with a
+   * duplicate key.
+   */
   lenient?: string;
-  /** Whether the client declared the tool in the run that called it. */
+  /** True when the client declared the tool in the run that called it. */
   isClients: boolean;
-  /** Whether an answer was accepted from the client or delivered from the agent. */
+  /** True when a result was accepted from the client or delivered from the agent. */
   isAnswered?: true;
-  /** Whether the agent answered it itself: then the tool is the agent's own. */
+  /** True when the agent sent the result: then the tool is the agent's own. */
   isAgents?: true;
 };
 
-/** An interrupt a person was shown and has not finished with. */
+/** An interrupt that was delivered and is not resolved. */
 export type InterruptState = {
   runId: string;
   toolCallId?: string;
-  /** The tool that the question names for the call, where the call itself was not delivered. */
+  /** The tool that the interrupt names for its call, when the call itself was not delivered. */
   toolName?: string;
-  /** The call that the person saw, at the time they saw it. */
+  /** The call as it was delivered before the interrupt. */
   call?: { name: string; arguments: string; lenient?: string };
   responseSchema?: JsonObject;
   expiresAt?: string;
-  /** Digest of the answer that a run was started with; the same may be said again if that run broke off. */
+  /**
+   * Digest of the response that a run was started with; the client may repeat it if that run broke
+   * off.
+   */
   answer?: string;
-  /** Whether that answer approves what was asked. */
+  /** True when that response approves the call. */
   isGranted?: true;
 };
 
-/** An interrupt as the person is shown it, with the call it is about as they saw that. */
+/** An interrupt as it is delivered, with its call as the client has it then. */
 export function interruptShown(
   { toolCallId, responseSchema, expiresAt, metadata }: Interrupt,
   runId: string,
@@ -65,10 +71,13 @@ export function interruptShown(
   };
 }
 
-/** Longer names are no tool's: see `ERR_TOOLS_NAME`. */
+/** Longer names are invalid for a tool: see `ERR_TOOLS_NAME`. */
 const MAX_TOOL_NAME = 128;
 
-/** The tool that the metadata of a question names: `toolName`, at the top or under the framework's own key (Mastra). */
+/**
+ * The tool that an interrupt's metadata names: `toolName`, at the top or under the framework's own
+ * key (Mastra).
+ */
 function namedTool(metadata: Interrupt["metadata"]): string | undefined {
   const own = Object.values(metadata ?? {}).filter((value) => isJsonObject(value));
   for (const place of [metadata ?? {}, ...own]) {
@@ -78,28 +87,35 @@ function namedTool(metadata: Interrupt["metadata"]): string | undefined {
   return undefined;
 }
 
-/** A call that a person was asked about: what they saw of it, or, where they saw nothing yet, its id. */
+/**
+ * A call that an interrupt was about: the call as the person saw it, or its id when they had not
+ * seen it.
+ */
 export type AskedCall =
   | { readonly name: string; readonly arguments: string; readonly lenient?: string }
   | { readonly id: string };
 
-/** What the ledger knows about a thread, ready to be asked. */
+/** The state of a thread, read from its rows. */
 export type ThreadState = {
-  /** Ids of the messages a client has, in their order. */
+  /** Ids of the messages a client has, in order. */
   order: readonly string[];
-  /** Those of them that may be missing: what a broken-off run delivered, and the thoughts of older clients. */
+  /**
+   * Those of them that may be missing: messages of a cut run, and the reasoning of older clients.
+   */
   loose: ReadonlySet<string>;
-  /** Where the messages of the latest run begin in `order`. */
+  /** The index in `order` of the first message of the latest run. */
   latest: number;
   readonly messages: SmallMap<string, MessageRecord>;
   /**
-   * What a person has or had that no request repeats: activities, the messages of streams that were opened without an
-   * input, and what they said before a list or a rollback left it out. No history is compared with it; an agent does
-   * not write into it.
+   * Messages that the client has or had and no request repeats: activities, messages of streams
+   * that were opened without an input, and messages of the person that a list or a rollback
+   * removed. The history check ignores them, and an agent may not write into them.
    */
   readonly shown: SmallMap<string, MessageRecord>;
   readonly calls: SmallMap<string, CallState>;
-  /** Digests of the names of all tools that a client declared: a name once declared stays the client's. */
+  /**
+   * Digests of the names of all tools that a client declared: a declared name stays the client's.
+   */
   readonly tools: Set<string>;
   readonly interrupts: SmallMap<string, InterruptState>;
   /** The calls that the person declined last and has not approved since. */
@@ -110,7 +126,10 @@ export type ThreadState = {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The thread as a client sees it that opens a stream without an input: it sent nothing, and is shown what is shown. */
+/**
+ * The thread for a client that opens a stream without an input: it sent nothing, and has only the
+ * shown messages.
+ */
 export function shownThread({ shown }: ThreadState): ThreadState {
   return { ...stateOf([]), messages: shown, shown, order: [...shown.keys()] };
 }
@@ -152,8 +171,8 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
 type OrderValue = { ids: string[]; latest: number; loose?: string[]; run?: string };
 
 /**
- * The row that names the messages a client has, and which of them it may leave out. With `run`, that run
- * goes on: what it opens from now on comes behind, although nobody writes this row for each of them.
+ * The row with the order of the client's messages, and those it may lack. With `run`, that run is
+ * still open: messages that it opens later come after these, without a new row for each.
  */
 export function orderRow(
   ids: readonly string[],
@@ -173,7 +192,7 @@ export function orderRow(
 
 type Records = ThreadState["messages"];
 
-/** What a run opened after the order was written, as it was delivered. */
+/** Messages that a run opened after the order was written, in the order of delivery. */
 function openedLater(messages: Records, ids: readonly string[], run: string): string[] {
   const known = new Set(ids);
   return [...messages]
@@ -182,16 +201,19 @@ function openedLater(messages: Records, ids: readonly string[], run: string): st
     .map(([id]) => id);
 }
 
-/** Puts messages where a client does: answers behind the message of their call, everything else last. */
+/**
+ * Places messages as a client does: tool results after the message of their call, everything else
+ * last.
+ */
 function placed(messages: Records, ids: readonly string[], opened: readonly string[]): string[] {
   const order = [...ids];
-  let carriers: Map<string, string> | undefined;
+  let parents: Map<string, string> | undefined;
   for (const id of opened) {
     const record = messages.get(id);
     const answered = record?.role === "tool" ? record.fields?.["toolCallId"] : undefined;
-    if (answered !== undefined) carriers ??= carriersOf(messages);
-    const carrier = answered === undefined ? undefined : carriers?.get(answered);
-    let index = carrier === undefined ? -1 : order.indexOf(carrier);
+    if (answered !== undefined) parents ??= parentsOf(messages);
+    const parent = answered === undefined ? undefined : parents?.get(answered);
+    let index = parent === undefined ? -1 : order.indexOf(parent);
     if (index === -1) order.push(id);
     else {
       do index += 1;
@@ -202,16 +224,16 @@ function placed(messages: Records, ids: readonly string[], opened: readonly stri
   return order;
 }
 
-/** The message of each call, by the digest under which an answer names it. */
-function carriersOf(messages: Records): Map<string, string> {
-  const carriers = new Map<string, string>();
+/** The message of each call, by the digest under which a tool result names it. */
+function parentsOf(messages: Records): Map<string, string> {
+  const parents = new Map<string, string>();
   for (const [id, { calls }] of messages) {
-    for (const call of calls ?? []) carriers.set(digestOf(call.id), id);
+    for (const call of calls ?? []) parents.set(digestOf(call.id), id);
   }
-  return carriers;
+  return parents;
 }
 
-/** Declared names kept of one thread; beyond it every tool counts as the client's. */
+/** Maximum declared names of one thread; beyond it every tool counts as the client's. */
 export const MAX_DECLARED_TOOLS = 1000;
 
 /** Rows for the tools that a request declares and the thread does not know yet. */
@@ -225,17 +247,17 @@ export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState):
 
 type DeclinedValue = { calls: readonly AskedCall[] };
 
-/** The row that names the shared state. */
+/** The row of the shared state. */
 export function sharedRow(shared: SharedState): LedgerRow {
   return { kind: "state", id: "", value: shared as unknown as JsonObject };
 }
 
-/** The row that names the declined calls. */
+/** The row of the declined calls. */
 export function declinedRow(calls: readonly AskedCall[]): LedgerRow {
   return { kind: "declined", id: "", value: { calls } as unknown as JsonObject };
 }
 
-/** A fact as a row; the ledger's own words, read by nobody else. */
+/** Creates a row. */
 export function rowOf(
   kind: "message" | "shown" | "call" | "interrupt",
   id: string,

@@ -133,7 +133,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
       inTransaction(async (client) => {
         const rows = await readRows(client, reading);
         const keys = claims.map(keyOf);
-        const wanted = claims.filter(({ isQuestion }) => isQuestion !== true);
+        const wanted = claims.filter(({ isLookup }) => isLookup !== true);
         const inserted = await ask<Key>(client, wanted.length > 0, CLAIM, [
           ...columnsOf(wanted.map(keyOf)),
           wanted.map(({ row }) => encodeText(JSON.stringify(row.value))),
@@ -148,10 +148,10 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
         const known = claims.map((claim, index): JsonObject | undefined => {
           const key = nameOf(keys[index] as Key);
           // Of two claims of one name in one go, the first was the first.
-          if (claim.isQuestion !== true && free.delete(key)) return undefined;
+          if (claim.isLookup !== true && free.delete(key)) return undefined;
           const value = there.get(key);
           if (value !== undefined) return decodeValue(value);
-          return claim.isQuestion === true ? undefined : {};
+          return claim.isLookup === true ? undefined : {};
         });
         return { known, rows };
       }),

@@ -107,12 +107,12 @@ export class LedgerDatabase {
     return answer;
   }
 
-  #claim({ thread, row, isQuestion }: LedgerClaim, now: number): JsonObject | undefined {
+  #claim({ thread, row, isLookup }: LedgerClaim, now: number): JsonObject | undefined {
     const key = encodeText(thread);
     const id = encodeText(row.id);
     const found = this.#find.get(key, row.kind, id);
     if (found !== undefined) return parseStored(found["value"] as string) as JsonObject;
-    if (isQuestion === true) return undefined;
+    if (isLookup === true) return undefined;
     this.#touch.run(key, now);
     this.#put.run(key, row.kind, id, JSON.stringify(row.value));
     return undefined;
