@@ -12,6 +12,11 @@ export type DifferenceVisitor = {
   /** Whether to visit the members of the current value, given their number. */
   looksInside?(members: number): boolean;
   /**
+   * The members of the current value to visit; all of them where it is left out. A generator can answer by the members
+   * before.
+   */
+  membersOf?(keys: readonly string[], isKey: (name: string) => boolean): Iterable<string>;
+  /**
    * The value at the current path is added, removed or replaced; containers come before their
    * members.
    *
@@ -59,10 +64,8 @@ function compareLists(
   }
   const [op, longer] =
     before.length > shared ? ["remove" as const, before] : ["add" as const, after];
-  for (let at = shared; at < longer.length; at++) {
-    if (!visitWhole(op, at, longer[at] as JsonValue, visitor)) return false;
-  }
-  return true;
+  const tail = Array.from({ length: longer.length - shared }, (_, at) => `${shared + at}`);
+  return visitMembers(op, longer, tail, visitor);
 }
 
 function compareObjects(
@@ -72,7 +75,7 @@ function compareObjects(
 ): boolean {
   const keys = Object.keys(before);
   if (visitor.looksInside?.(keys.length) === false) return true;
-  for (const key of keys) {
+  for (const key of membersOf(before, keys, visitor)) {
     const old = before[key] as JsonValue;
     if (old === after[key] && Object.hasOwn(after, key)) continue;
     if (!Object.hasOwn(after, key)) {
@@ -105,13 +108,35 @@ function visitWhole(
 
 function visitBelow(op: ChangeOp, value: JsonValue, visitor: DifferenceVisitor): boolean {
   if (value === null || typeof value !== "object") return true;
-  if (Array.isArray(value)) {
-    if (visitor.looksInside?.(value.length) === false) return true;
-    return value.every((item, at) => visitWhole(op, at, item, visitor));
-  }
   const keys = Object.keys(value);
   if (visitor.looksInside?.(keys.length) === false) return true;
-  return keys.every((key) => visitWhole(op, key, value[key] as JsonValue, visitor));
+  return visitMembers(op, value, keys, visitor);
+}
+
+function visitMembers(
+  op: ChangeOp,
+  value: JsonObject | readonly JsonValue[],
+  keys: readonly string[],
+  visitor: DifferenceVisitor,
+): boolean {
+  const members = value as JsonObject;
+  for (const key of membersOf(value, keys, visitor)) {
+    if (!visitWhole(op, key, members[key] as JsonValue, visitor)) return false;
+  }
+  return true;
+}
+
+/** @param keys all keys of an object, or those of a list from one place on */
+function membersOf(
+  value: JsonObject | readonly JsonValue[],
+  keys: readonly string[],
+  visitor: DifferenceVisitor,
+): Iterable<string> {
+  const first = Number(keys[0]);
+  const isKey = (name: string): boolean =>
+    Object.hasOwn(value, name) &&
+    (!Array.isArray(value) || (name !== "length" && Number(name) >= first));
+  return visitor.membersOf?.(keys, isKey) ?? keys;
 }
 
 /** Whether a value is a scalar or an empty container. */

@@ -1,4 +1,4 @@
-import { matchesGlob } from "../patterns/glob.js";
+import { isGlob, matchesGlob } from "../patterns/glob.js";
 import type { PointerGlob } from "../patterns/pointer-glob.js";
 import type { StateRefinement } from "./refinement.js";
 
@@ -42,6 +42,26 @@ export class RuleWalk {
   get isDoneBelow(): boolean {
     const isFound = ({ rule }: Reached): boolean => this.hit.has(rule);
     return this.#level().every(isFound) && (this.unnamed || this.coversBelow());
+  }
+
+  /**
+   * The names of members below which something is still to be found; nothing where that may be any name.
+   *
+   * Once a path was touched that no rule names, only the rules matter that were not touched yet.
+   */
+  get namesBelow(): ReadonlySet<string> | undefined {
+    if (!this.unnamed) return undefined;
+    const names = new Set<string>();
+    for (const { rule, glob, places } of this.#level()) {
+      if (this.hit.has(rule)) continue;
+      for (const at of places) {
+        const name = glob[at];
+        if (name === undefined) continue;
+        if (isGlob(name)) return undefined;
+        names.add(name);
+      }
+    }
+    return names;
   }
 
   enter(segment: string | number): void {

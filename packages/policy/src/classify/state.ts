@@ -79,6 +79,7 @@ function touchDifferences(
       if (members > maxMembers) walk.touchAll();
       return !isDone() && !walk.isDoneBelow;
     },
+    membersOf: (keys, isKey) => membersToVisit(walk, keys, isKey),
     changed(_op, _value, isLeaf) {
       changes += 1;
       if (changes > MAX_CHANGES) walk.touchAll();
@@ -86,6 +87,26 @@ function touchDifferences(
       return !isDone();
     },
   });
+}
+
+/** All members until the rules say which are left: a short event can take a large state away. */
+function* membersToVisit(
+  walk: RuleWalk,
+  keys: readonly string[],
+  isKey: (name: string) => boolean,
+): Generator<string> {
+  let wasUnnamed = false;
+  for (const key of keys) {
+    if (walk.unnamed && !wasUnnamed) {
+      wasUnnamed = true;
+      const names = walk.namesBelow;
+      if (names !== undefined) {
+        for (const name of names) if (isKey(name)) yield name;
+        return;
+      }
+    }
+    yield key;
+  }
 }
 
 /**

@@ -1,0 +1,58 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { expect, test } from "vitest";
+import { compilePolicy } from "../compile/compile.js";
+import { loadPolicy } from "../document/load.js";
+import { ClientState } from "./client-state.js";
+import { classifyEvent } from "./event.js";
+import { snapshotAspects } from "./state.js";
+
+/** A value that counts how often a member of it is read. */
+function counted<Value extends object>(value: Value): { value: Value; reads: () => number } {
+  let reads = 0;
+  const proxy = new Proxy(value, {
+    get(target, key, receiver): unknown {
+      reads += 1;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  return { value: proxy, reads: () => reads };
+}
+
+const members = (count: number): JsonObject =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, at]));
+const refinementsOf = (...rules: string[]) =>
+  compilePolicy(
+    loadPolicy(`hushspec: "0.1.0"
+rules:
+  ag_ui: { enabled: true }
+  ag_ui_classify:
+    state: [${rules.map((match) => `{ match: "${match}", classification: display }`).join(", ")}]
+`),
+  ).refinements;
+
+test.each<[string, JsonValue]>([
+  ["an empty state", {}],
+  ["a state with one member", { ui: { theme: "dark" } }],
+  ["another value", 1],
+])("%s costs no more over a large state than over a small one", (_name, snapshot) => {
+  const { state } = refinementsOf("/ui/theme/**", "/cart");
+  const base = { eventType: "state_update", classification: "mutate", derived: "mutate" } as const;
+  const reads = [100, 10_000].map((count) => {
+    const held = counted(members(count));
+    const [first] = snapshotAspects(base, held.value, snapshot, state);
+    expect(first.classification).toBe("mutate");
+    return held.reads();
+  });
+  expect(reads[1]).toBe(reads[0]);
+});
+
+test("a rule for a member that goes with thousands of others is found", () => {
+  const refinements = refinementsOf("/key7000/**");
+  const client = new ClientState({ ...members(8000), key7000: { deep: 1 } });
+  const event = { type: "STATE_SNAPSHOT", snapshot: {} } as const;
+  const { also, classification } = classifyEvent(event, { refinements, client });
+  expect([classification, ...(also ?? []).map((one) => one.classification)]).toEqual([
+    "mutate",
+    "display",
+  ]);
+});
