@@ -44,7 +44,8 @@ export type UpstreamRequest = {
 export type UpstreamPiece =
   | { kind: "sse"; bytes: Uint8Array }
   | { kind: "proto"; bytes: Uint8Array }
-  | { kind: "frame"; text: string };
+  // With `isEvent` the text is one event, taken out of a frame with several.
+  | { kind: "frame"; text: string; isEvent?: true };
 
 /**
  * What arrives from an agent, taken by whoever has time for it; what is not taken makes the agent wait.

@@ -3,6 +3,7 @@ import { createWatchedRecorder } from "./record/watched-recorder.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
 import { chunk, createInProcess, frames } from "../testing/in-process.js";
 import { inRun } from "../testing/events.js";
+import type { UpstreamPiece } from "../upstream/upstream.js";
 
 const IDS = { threadId: "t", runId: "r" };
 
@@ -104,34 +105,72 @@ test("many busy streams wait for a slow log together, and none of them is refuse
   expect(most).toBeLessThan(8192 + 704);
 });
 
-test("thousands of events that come in one read are judged in several turns, all of them and in order", async () => {
+const inOneFrame = (events: readonly object[]): UpstreamPiece => ({
+  kind: "frame",
+  text: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(": comment\n\n"),
+});
+
+test.each([
+  ["read", chunk],
+  ["frame", inOneFrame],
+])(
+  "thousands of events that come in one %s are judged in several turns, all of them and in order",
+  async (_name, asOne) => {
+    const gateway = createInProcess(
+      CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
+    );
+    const deltas = Array.from({ length: 2000 }, (_, at) => ({
+      type: "TEXT_MESSAGE_CONTENT",
+      messageId: "m",
+      delta: `${at} ${"é".repeat(at % 7)}`,
+    }));
+    const events = inRun(IDS, [
+      { type: "TEXT_MESSAGE_START", messageId: "m" },
+      ...deltas,
+      { type: "TEXT_MESSAGE_END", messageId: "m" },
+    ]);
+    // A clock on which every look costs a turn.
+    let now = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 30));
+    const arrivals = new Set<number>();
+    const { delivered } = await gateway.run({ ...IDS, messages: [] }, [asOne(events)], {
+      onGroup: (_passages, arrivedAt) => arrivals.add(arrivedAt),
+    });
+    clock.mockRestore();
+    await gateway.close();
+    expect(delivered.map(({ type }) => type)).toEqual(
+      events.map((event) => (event as { type: string }).type),
+    );
+    expect(delivered.flatMap((event) => ("delta" in event ? [event.delta] : []))).toEqual(
+      deltas.map(({ delta }) => delta),
+    );
+    expect(arrivals.size).toBeGreaterThan(20);
+  },
+);
+
+test("where events cost much, one read is judged about one event at a time", async () => {
   const gateway = createInProcess(
     CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
   );
-  const deltas = Array.from({ length: 2000 }, (_, at) => ({
+  const deltas = Array.from({ length: 300 }, (_, at) => ({
     type: "TEXT_MESSAGE_CONTENT",
     messageId: "m",
-    delta: `${at} ${"é".repeat(at % 7)}`,
+    delta: `${at}`,
   }));
   const events = inRun(IDS, [
     { type: "TEXT_MESSAGE_START", messageId: "m" },
     ...deltas,
     { type: "TEXT_MESSAGE_END", messageId: "m" },
   ]);
-  // A clock on which every look costs a turn.
+  // A clock on which every look is six milliseconds after the one before.
   let now = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 30));
-  const arrivals = new Set<number>();
-  const { delivered } = await gateway.run({ ...IDS, messages: [] }, [chunk(events)], {
-    onGroup: (_passages, arrivedAt) => arrivals.add(arrivedAt),
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 6));
+  const groups: number[] = [];
+  await gateway.run({ ...IDS, messages: [] }, [chunk(events)], {
+    onGroup: (passages) => groups.push(passages),
   });
   clock.mockRestore();
   await gateway.close();
-  expect(delivered.map(({ type }) => type)).toEqual(
-    events.map((event) => (event as { type: string }).type),
-  );
-  expect(delivered.flatMap((event) => ("delta" in event ? [event.delta] : []))).toEqual(
-    deltas.map(({ delta }) => delta),
-  );
-  expect(arrivals.size).toBeGreaterThan(20);
+  // The first slices are longer: nothing is known of the events yet.
+  expect(Math.max(...groups.slice(3))).toBeLessThanOrEqual(4);
 });

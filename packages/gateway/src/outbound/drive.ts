@@ -1,4 +1,5 @@
 import { isCountersignError } from "@countersign/core";
+import { decodeTextFrame } from "@countersign/wire/websocket";
 import { failureOf, failureOfStop } from "./deliver/run-error.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../agent/upstream.js";
 import type { Signal } from "../base/signal.js";
@@ -20,6 +21,9 @@ const MAX_CARRY_MS = 25;
 /** Bytes of a read that are judged at once; of a longer one, as many as a slice has, before the clock is looked at. */
 const MAX_WHOLE_BYTES = 8 * 1024;
 const SLICE_BYTES = 2 * 1024;
+/** Where a slice takes longer than this, the next is shorter, down to about one event. */
+const MAX_SLICE_MS = 5;
+const MIN_SLICE_BYTES = 64;
 
 /** What a connection may run into that stays open after its run. */
 const LATE: ReadonlySet<string> = new Set(["ERR_RUN_TIME", "ERR_RUN_SILENCE"]);
@@ -47,8 +51,11 @@ class Drive {
   #bytes = 0;
   /** Bytes of the stream so far. */
   #read = 0;
-  /** What is left of a read. */
+  /** The rest of a read, or of a frame with several events. */
   #rest: UpstreamPiece | undefined;
+  #texts: string[] = [];
+  /** Bytes of the next slice. */
+  #slice = SLICE_BYTES;
   #isInLine = false;
   #isOver = false;
 
@@ -131,7 +138,9 @@ class Drive {
         const context = createEventContext(clock.now());
         context.piece = piece;
         bytes += this.#spend(piece);
+        const pushedAt = performance.now();
         this.#pipeline.push(context);
+        this.#slice = nextSlice(this.#slice, performance.now() - pushedAt);
         if (this.#isComplete()) {
           this.#end({});
           return;
@@ -144,18 +153,33 @@ class Drive {
     if (progress.events > events) this.#timer.progress();
     this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
     if (hold?.until !== undefined) void hold.until.then(this.#ask);
-    else if (this.#rest !== undefined) this.#ask();
+    else if (this.#rest !== undefined || this.#texts.length > 0) this.#ask();
     else this.#listen();
   }
 
   /** The next piece, or a part of it: thousands of small events may come in one, and each may be much work. */
   #take(): ReturnType<UpstreamPieces["take"]> {
+    const text = this.#texts.pop();
+    if (text !== undefined) return { kind: "frame", text, isEvent: true };
     const piece = this.#rest ?? this.#stream.pieces.take();
     this.#rest = undefined;
-    if (typeof piece === "string" || piece.kind === "frame") return piece;
-    if (piece.bytes.byteLength <= MAX_WHOLE_BYTES) return piece;
-    this.#rest = { ...piece, bytes: piece.bytes.subarray(SLICE_BYTES) };
-    return { ...piece, bytes: piece.bytes.subarray(0, SLICE_BYTES) };
+    if (typeof piece === "string") return piece;
+    if (piece.kind === "frame") return this.#takeFrame(piece);
+    const most = this.#slice === SLICE_BYTES ? MAX_WHOLE_BYTES : this.#slice;
+    if (piece.bytes.byteLength <= most) return piece;
+    this.#rest = { ...piece, bytes: piece.bytes.subarray(this.#slice) };
+    return { ...piece, bytes: piece.bytes.subarray(0, this.#slice) };
+  }
+
+  /** A frame may hold as many events as a read; each of them is a piece. */
+  #takeFrame(frame: UpstreamPiece & { kind: "frame" }): UpstreamPiece {
+    const texts = decodeTextFrame(frame.text);
+    const [first] = texts;
+    if (first === undefined || texts.length === 1) return frame;
+    this.#texts = texts.slice(1).toReversed();
+    // All bytes of the frame count, not only its events.
+    this.#read += frame.text.length - texts.reduce((sum, text) => sum + text.length, 0);
+    return { kind: "frame", text: first, isEvent: true };
   }
 
   /** Counts what came, comments included. */
@@ -208,6 +232,11 @@ class Drive {
     }
     return { failure };
   }
+}
+
+function nextSlice(bytes: number, milliseconds: number): number {
+  if (milliseconds > MAX_SLICE_MS) return Math.max(MIN_SLICE_BYTES, bytes / 4);
+  return Math.min(SLICE_BYTES, milliseconds < 1 ? bytes * 2 : bytes);
 }
 
 function sizeOf(piece: UpstreamPiece): number {

@@ -70,15 +70,29 @@ const SHAPES: Record<string, (values: number) => object> = {
   "a custom event": (values) => ({ type: "CUSTOM", name: "x", value: flat(values - 10) }),
   "a message list": (values) => ({
     type: "MESSAGES_SNAPSHOT",
-    messages: Array.from({ length: values / 5 }, (_, at) => ({
+    messages: Array.from({ length: values / 10 }, (_, at) => ({
       id: `m${at}`,
       role: "assistant",
       content: `text ${at}`,
     })),
   }),
+  "a message list of calls": (values) => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: [
+      {
+        id: "m",
+        role: "assistant",
+        toolCalls: Array.from({ length: values / 10 - 1 }, (_, at) => ({
+          id: `c${at}`,
+          type: "function",
+          function: { name: "lookup", arguments: "{}" },
+        })),
+      },
+    ],
+  }),
   "a message list of subagents that were not announced": (values) => ({
     type: "MESSAGES_SNAPSHOT",
-    messages: Array.from({ length: values / 6 }, (_, at) => ({
+    messages: Array.from({ length: values / 10 }, (_, at) => ({
       id: `m${at}`,
       role: "assistant",
       content: `text ${at}`,
@@ -196,9 +210,9 @@ test("a list that gives every answer another id is compared in proportion to its
     })),
   });
   const pieces = (length: number) => frames(inRun(IDS, [list("a", length), list("b", length)]));
-  await gateway.run(INPUT, pieces(1000));
-  const few = await cost(() => gateway.run(INPUT, pieces(1000)));
-  const many = await cost(() => gateway.run(INPUT, pieces(8000)));
+  await gateway.run(INPUT, pieces(600));
+  const few = await cost(() => gateway.run(INPUT, pieces(600)));
+  const many = await cost(() => gateway.run(INPUT, pieces(4800)));
   await gateway.close();
   expect(many / few).toBeLessThan(24);
 }, 120_000);

@@ -43,7 +43,8 @@ class DecodeStep extends PassingStep {
     this.#receivedAt = receivedAt;
     const { limits } = this.#run;
     if (piece.kind === "frame") {
-      for (const text of decodeTextFrame(piece.text)) this.#read(text);
+      const texts = piece.isEvent === true ? [piece.text] : decodeTextFrame(piece.text);
+      for (const text of texts) this.#read(text);
     } else if (piece.kind === "sse") {
       this.#sse ??= createSseDecoder(limits);
       for (const { data } of this.#sse.push(piece.bytes)) this.#read(data);

@@ -1,3 +1,5 @@
+import { assertWithin } from "@countersign/core";
+import type { AgUiEvent } from "@countersign/wire";
 import { enforceEvent } from "@countersign/wire/enforce";
 import { PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step } from "../../event/event-context.js";
@@ -10,6 +12,24 @@ export const enforce: Stage = {
   name: "enforce",
   open: (run, next) => new Enforcer(run, next),
 };
+
+/** A listed message or tool call is judged, compared and recorded by itself, which costs as much as ten values. */
+const VALUES_PER_MESSAGE = 10;
+
+/** The messages of a list, with the tool calls on them. */
+function countListed(event: AgUiEvent): number {
+  const messages =
+    event.type === "MESSAGES_SNAPSHOT"
+      ? event.messages
+      : event.type === "RUN_STARTED"
+        ? (event.input?.messages ?? [])
+        : [];
+  let count = messages.length;
+  for (const message of messages) {
+    if (message.role === "assistant") count += message.toolCalls?.length ?? 0;
+  }
+  return count;
+}
 
 class Enforcer extends PassingStep {
   readonly #run: Run;
@@ -24,7 +44,9 @@ class Enforcer extends PassingStep {
     const { event, notes } = enforceEvent(context.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
     if (event === undefined) return;
-    assertEventIdentifiers(event, this.#run.limits.maxIdLength);
+    const { maxEventValues, maxIdLength } = this.#run.limits;
+    assertWithin("maxEventValues", VALUES_PER_MESSAGE * countListed(event), maxEventValues);
+    assertEventIdentifiers(event, maxIdLength);
     context.event = event;
     this.next.push(context);
   }
