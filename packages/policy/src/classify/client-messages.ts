@@ -42,6 +42,7 @@ export class ClientMessages {
   readonly #past: ReadonlySet<string>;
   /** Undefined once the messages cannot be followed: then every list may change them. */
   #reducer: Reducer | undefined;
+  #indexed: { readonly held: readonly Message[]; readonly ids: ReadonlySet<string> } | undefined;
 
   constructor(held: HeldMessages) {
     this.#held = held;
@@ -69,10 +70,9 @@ export class ClientMessages {
     if (list === undefined) return false;
     const held = this.#reducer.snapshot().messages;
     const { unsent = [], isWithheld } = this.#held;
-    const known = new Set([...this.#past, ...held.map(({ id }) => id)]);
+    const isKnown = (id: string): boolean => this.#past.has(id) || this.#idsOf(held).has(id);
     const isOfHeld = new Set<Message>();
     const renamed: string[] = [];
-    const ids = new Set(held.map(({ id }) => id));
     let place = -1;
     let pastEnd = -1;
     const follows = (message: Message, found: number): boolean => {
@@ -86,7 +86,7 @@ export class ClientMessages {
       return true;
     };
     for (const one of unsent) {
-      if (ids.has(one.id)) continue;
+      if (this.#idsOf(held).has(one.id)) continue;
       const found = list.indexOf(one.id);
       if (found === undefined && one.isOptional) continue;
       const listed = found === undefined ? undefined : messages[found];
@@ -99,7 +99,7 @@ export class ClientMessages {
       if (!follows(listed, found)) return false;
     }
     for (const message of held) {
-      const found = list.find(message, known, this.#past.has(message.id));
+      const found = list.find(message, isKnown, this.#past.has(message.id));
       if (found === "lost") return false;
       if (found !== undefined && !follows(message, found)) return false;
       const listed = found === undefined ? undefined : messages[found];
@@ -109,7 +109,15 @@ export class ClientMessages {
       (message, index) =>
         index > pastEnd || isOfHeld.has(message) || !isInsertion(message) || isWithheld?.(message),
     );
-    return isWithoutInsertion && (renamed.length === 0 || keepsTurnOrder(held, event, renamed));
+    return isWithoutInsertion && (renamed.length === 0 || keepsTurns(held, event, renamed));
+  }
+
+  /** The ids of the conversation, collected again only after it has changed: a short list asks for few of them. */
+  #idsOf(held: readonly Message[]): ReadonlySet<string> {
+    if (this.#indexed?.held !== held) {
+      this.#indexed = { held, ids: new Set(held.map(({ id }) => id)) };
+    }
+    return this.#indexed.ids;
   }
 
   #attempt(act: () => void): void {
@@ -125,7 +133,7 @@ export class ClientMessages {
  * Whether messages with another id in the list follow as many user messages in the client as in the
  * list. The client puts new ids at the end, whatever their position in the list.
  */
-function keepsTurnOrder(
+function keepsTurns(
   held: readonly Message[],
   event: EventOf<"MESSAGES_SNAPSHOT">,
   renamed: readonly string[],
@@ -152,6 +160,9 @@ function questionsBefore(messages: readonly Message[]): ReadonlyMap<string, numb
 function isInsertion({ role }: Message): boolean {
   return role === "assistant" || role === "reasoning" || role === "activity";
 }
+
+/** Whether the client may have a message of this id. */
+type IsKnown = (id: string) => boolean;
 
 /** An indexed message list. */
 class Listed {
@@ -190,10 +201,10 @@ class Listed {
   }
 
   /** The position of a client's message in the list; undefined where it does not matter. */
-  find(message: Message, known: ReadonlySet<string>, isPast: boolean): number | "lost" | undefined {
+  find(message: Message, isKnown: IsKnown, isPast: boolean): number | "lost" | undefined {
     switch (message.role) {
       case "assistant":
-        return this.#findAssistant(message, known);
+        return this.#findAssistant(message, isKnown);
       case "tool": {
         const result = this.#results.get(message.toolCallId);
         if (result?.content === textOf(message.content)) return result.place;
@@ -213,14 +224,11 @@ class Listed {
     }
   }
 
-  #findAssistant(
-    message: AssistantMessage,
-    known: ReadonlySet<string>,
-  ): number | "lost" | undefined {
+  #findAssistant(message: AssistantMessage, isKnown: IsKnown): number | "lost" | undefined {
     let place: number | undefined;
     if (textOf(message.content) !== "") {
       const own = this.#at(message.id);
-      place = own === undefined ? this.#sameText(message, known) : this.#places.get(message.id);
+      place = own === undefined ? this.#sameText(message, isKnown) : this.#places.get(message.id);
       if (place === undefined || (own !== undefined && !goesOn(message, own))) return "lost";
     }
     for (const call of message.toolCalls ?? []) {
@@ -234,16 +242,16 @@ class Listed {
   /**
    * Frameworks give a streamed message another id in their list: it is the one with the same text.
    */
-  #sameText({ content }: Message, known: ReadonlySet<string>): number | undefined {
-    this.#newTexts ??= this.#placesByText(known);
+  #sameText({ content }: Message, isKnown: IsKnown): number | undefined {
+    this.#newTexts ??= this.#placesByText(isKnown);
     return this.#newTexts.get(textOf(content))?.shift();
   }
 
   /** The positions of answers whose id the client does not have, by text. */
-  #placesByText(known: ReadonlySet<string>): Map<string, number[]> {
+  #placesByText(isKnown: IsKnown): Map<string, number[]> {
     const places = new Map<string, number[]>();
     for (const [place, { id, role, content }] of this.#messages.entries()) {
-      if (role !== "assistant" || known.has(id)) continue;
+      if (role !== "assistant" || isKnown(id)) continue;
       const text = textOf(content);
       const same = places.get(text);
       if (same === undefined) places.set(text, [place]);

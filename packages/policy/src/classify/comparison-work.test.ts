@@ -1,8 +1,10 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
+import type { Message } from "@countersign/wire";
 import { expect, test } from "vitest";
 import { compilePolicy } from "../compile/compile.js";
 import { loadPolicy } from "../document/load.js";
 import { ClientState } from "./client-state.js";
+import { ClientMessages } from "./client-messages.js";
 import { classifyEvent } from "./event.js";
 import { snapshotAspects } from "./state.js";
 
@@ -55,4 +57,29 @@ test("a rule for a member that goes with thousands of others is found", () => {
     "mutate",
     "display",
   ]);
+});
+
+test("short lists over a long conversation read its ids once", () => {
+  let reads = 0;
+  const sent = Array.from({ length: 5000 }, (_, at): Message => ({
+    get id() {
+      reads += 1;
+      return `m${at}`;
+    },
+    role: "assistant",
+    content: `text ${at}`,
+  }));
+  const messages = new ClientMessages({ sent });
+  const list = (...ids: string[]) => ({
+    type: "MESSAGES_SNAPSHOT" as const,
+    messages: ids.map((id): Message => ({ id, role: "assistant", content: "another text" })),
+  });
+  messages.isKeptBy(list("new"));
+  reads = 0;
+  for (let at = 0; at < 100; at += 1) {
+    expect(messages.isKeptBy(list())).toBe(false);
+    expect(messages.isKeptBy(list("new"))).toBe(false);
+  }
+  // Each list is compared up to the first message that it leaves out.
+  expect(reads).toBeLessThan(2000);
 });
