@@ -109,7 +109,7 @@ export class ClientMessages {
       (message, index) =>
         index > pastEnd || isOfHeld.has(message) || !isInsertion(message) || isWithheld?.(message),
     );
-    return isWithoutInsertion && (renamed.length === 0 || keepsTurns(held, event, renamed));
+    return isWithoutInsertion && (renamed.length === 0 || keepsTurnOrder(held, event, renamed));
   }
 
   /** The ids of the conversation, collected again only after it has changed: a short list asks for few of them. */
@@ -133,7 +133,7 @@ export class ClientMessages {
  * Whether messages with another id in the list follow as many user messages in the client as in the
  * list. The client puts new ids at the end, whatever their position in the list.
  */
-function keepsTurns(
+function keepsTurnOrder(
   held: readonly Message[],
   event: EventOf<"MESSAGES_SNAPSHOT">,
   renamed: readonly string[],
