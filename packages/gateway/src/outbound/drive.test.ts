@@ -3,7 +3,7 @@ import { createWatchedRecorder } from "./record/watched-recorder.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
 import { chunk, createInProcess, frames } from "../testing/in-process.js";
 import { inRun } from "../testing/events.js";
-import type { UpstreamPiece } from "../upstream/upstream.js";
+import type { UpstreamPiece } from "../agent/upstream.js";
 
 const IDS = { threadId: "t", runId: "r" };
 
