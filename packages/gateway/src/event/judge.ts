@@ -27,6 +27,8 @@ export type DecisionRequest = {
   readonly isPart?: boolean;
   /** A further event of a unit that another event stands for: it uses neither a count nor a token. */
   readonly isUncounted?: boolean;
+  /** It is asked beside the event by which a call is judged: a denial denies the call. */
+  readonly isOfCall?: boolean;
   readonly violations?: readonly ViolationFacts[] | undefined;
   /** Calls denied on the thread within the quarantine's window. */
   readonly deniedCalls?: number;

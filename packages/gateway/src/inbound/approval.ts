@@ -97,6 +97,9 @@ class Answers {
     }
     if (asked !== call.name)
       return "the tool is named like another that the person was asked about";
+    // The gateway knows a call that was approved before it was streamed by its id and its tool alone.
+    const byId = id === undefined ? [] : this.#matches({ id });
+    if (byId.some(({ tool, isGranted }) => isGranted && tool === call.name)) return undefined;
     if (digest === undefined) return "the arguments cannot be compared with what the person saw";
     const matches = this.#matches({ name: call.name, arguments: digest });
     // A message list repeats a call that used its approval; in a stream it would be another one.
@@ -135,5 +138,5 @@ class Answers {
 }
 
 function namesOf(answers: readonly Approval[]): Set<string> {
-  return new Set(answers.flatMap(({ call }) => ("name" in call ? [call.name] : [])));
+  return new Set(answers.flatMap(({ call, tool }) => ("name" in call ? call.name : (tool ?? []))));
 }

@@ -9,7 +9,12 @@ import { pointerTo } from "./pointer.js";
 import { createAnswerCheck } from "./response-schema.js";
 
 /** A call that a person was asked about, and what they said to it. */
-export type Approval = { readonly call: AskedCall; readonly isGranted: boolean };
+export type Approval = {
+  readonly call: AskedCall;
+  readonly isGranted: boolean;
+  /** The tool that the question names, where the call itself was not delivered before it. */
+  readonly tool?: string;
+};
 
 /** Declined calls that a thread remembers; each took a person's answer, so that few threads have any. */
 const MAX_DECLINED = 64;
@@ -72,8 +77,7 @@ export function reviewResume(
         ...(isGranted ? { isGranted } : {}),
       }),
     );
-    const call = askedCall(interrupt);
-    if (call !== undefined) approvals.push({ call, isGranted });
+    approvals.push(...approvalOf(interrupt, isGranted));
   }
   const passed = [...interrupts].filter(([id]) => !covered.has(id));
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
@@ -87,10 +91,7 @@ export function reviewResume(
       open,
     });
   }
-  for (const [, interrupt] of passed) {
-    const call = askedCall(interrupt);
-    if (call !== undefined) approvals.push({ call, isGranted: false });
-  }
+  for (const [, interrupt] of passed) approvals.push(...approvalOf(interrupt, false));
   if (declined.length > 0 || approvals.some(({ isGranted }) => !isGranted)) {
     rows.push(declinedRow(stillDeclined(declined, approvals)));
   }
@@ -103,9 +104,15 @@ export function isSameCall(one: AskedCall, other: AskedCall): boolean {
   return one.name === other.name && one.arguments === other.arguments;
 }
 
-/** A call that was not delivered whole before its interrupt is known by nothing but its id. */
-function askedCall({ call, toolCallId }: InterruptState): AskedCall | undefined {
-  return call ?? (toolCallId === undefined ? undefined : { id: toolCallId });
+/** A call that was not delivered whole before its interrupt is known by its id, and by the tool that the question names. */
+function approvalOf(
+  { call, toolCallId, toolName }: InterruptState,
+  isGranted: boolean,
+): Approval[] {
+  if (call !== undefined) return [{ call, isGranted }];
+  if (toolCallId === undefined) return [];
+  const tool = toolName === undefined ? {} : { tool: toolName };
+  return [{ call: { id: toolCallId }, isGranted, ...tool }];
 }
 
 /** Of a call that is declined and approved at once, the refusal stays when the approval is used up. */

@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { sseFrame } from "@countersign/testkit";
 import type { FakeRequest } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { idsOf, inRun } from "../testing/events.js";
+import { call, idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { sseEvents } from "../testing/transports.js";
 
 const STARTER = readFileSync(
   new URL("../../../policy/policies/starter.yaml", import.meta.url),
@@ -36,11 +37,14 @@ const suspended = (toolName: string | undefined): object => ({
   metadata: { mastra: { type: "mastra_suspend", toolName, args: { room: 4 }, runId: "r1" } },
 });
 
-/** Asks about a call that nobody saw, answers, and sends its result; whether that is shown, and the rule where not. */
-async function resultAfter(
+const YES = { status: "resolved" };
+
+/** Asks about a call that nobody saw and answers; what is shown of the events of the next run, and the rules that blocked. */
+async function after(
   toolName: string | undefined,
-  { answer = { status: "resolved" } as object, result = "c1", tools = [] as string[] } = {},
-): Promise<string> {
+  events: readonly object[],
+  { answer = YES as object, tools = [] as string[] } = {},
+): Promise<{ shown: string; rules: (string | undefined)[] }> {
   const threadId = `t${++threads}`;
   const send = async (runId: string, fields: object): Promise<string> => {
     const response = await fetch(`${fixture.url}/agents/support`, {
@@ -63,13 +67,45 @@ async function resultAfter(
   };
   expect(await send("r1", {})).toContain('"r1::c1"');
   const entries = fixture.recorder.drafts.length;
-  const event = { type: "TOOL_CALL_RESULT", messageId: "m1", toolCallId: result, content: "done" };
-  script = ({ body }) => inRun(idsOf(body), [event]);
+  script = ({ body }) => inRun(idsOf(body), [...events]);
   const shown = await send("r2", { resume: [{ interruptId: "r1::c1", ...answer }] });
-  if (shown.includes('"TOOL_CALL_RESULT"') && shown.includes('"done"')) return "shown";
-  const blocked = fixture.recorder.drafts.slice(entries).find(({ receipt }) => !receipt.allowed);
-  return `${blocked?.rule ?? shown}`;
+  const blocked = fixture.recorder.drafts.slice(entries).filter(({ receipt }) => !receipt.allowed);
+  return { shown, rules: blocked.map(({ rule }) => rule) };
 }
+
+/** Whether the result of the call is shown then, and the rule where not. */
+async function resultAfter(
+  toolName: string | undefined,
+  { result = "c1", ...options }: { answer?: object; tools?: string[]; result?: string } = {},
+): Promise<string> {
+  const event = { type: "TOOL_CALL_RESULT", messageId: "m1", toolCallId: result, content: "done" };
+  const { shown, rules } = await after(toolName, [event], options);
+  if (shown.includes('"TOOL_CALL_RESULT"') && shown.includes('"done"')) return "shown";
+  return `${rules[0] ?? shown}`;
+}
+
+/** Which of some calls are shown then. */
+async function callsAfter(
+  answer: object,
+  ...calls: readonly [id: string, tool: string][]
+): Promise<string[]> {
+  const events = calls.flatMap(([id, tool]) => call(id, tool, '{"room":4}'));
+  const { shown } = await after("book_room", events, { answer });
+  const seen = sseEvents(shown).filter(({ type }) => type === "TOOL_CALL_START");
+  return seen.map(({ toolCallId }) => `${toolCallId as string}`);
+}
+
+test("a question that names its tool binds the tool: only the approved call of it is shown, and none that was declined", async () => {
+  const no = { status: "resolved", payload: { approved: false } };
+  for (const other of ["book_room", "bookRoom", "B00k_room"]) {
+    expect(await callsAfter(YES, ["c1", "book_room"], ["c2", other])).toEqual(["c1"]);
+    expect(await callsAfter(YES, ["c2", other], ["c1", "book_room"])).toEqual(["c1"]);
+    expect(await callsAfter(no, ["c1", "book_room"], ["c2", other])).toEqual([]);
+    expect(await callsAfter({ status: "cancelled" }, ["c2", other])).toEqual([]);
+  }
+  expect(await callsAfter(YES, ["c3", "look_up"], ["c1", "book_room"])).toEqual(["c3", "c1"]);
+  expect(await callsAfter(no, ["c3", "look_up"])).toEqual(["c3"]);
+});
 
 test("the result of a call that the person approved is classed with that call although its start was not streamed", async () => {
   expect(await resultAfter("book_room")).toBe("shown");

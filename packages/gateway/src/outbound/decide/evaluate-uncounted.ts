@@ -3,6 +3,7 @@ import type { Decision, EventFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
+import { opensCall } from "./quarantine.js";
 
 /**
  * What conditions say about the start and the arguments of a call that is judged whole: a block or a remark.
@@ -30,10 +31,17 @@ export function evaluateUncounted(
   if (events.length === 0 || !looksBeside(run)) return;
   // What is known of the call is what is known of it whole; that it is looked at here opens nothing.
   const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
+  const isOfCall = opensCall(facts);
   let remark: Decision | undefined;
   for (const event of events) {
     const payload = event as unknown as JsonObject;
-    const question = { facts: known, isUncounted: true, event: payload, subject: { payload } };
+    const question = {
+      facts: known,
+      isUncounted: true,
+      isOfCall,
+      event: payload,
+      subject: { payload },
+    };
     const { decision } = run.judge(question);
     if (!decision.allow) return decision;
     if (decision.observed !== undefined) remark ??= decision;

@@ -1,4 +1,5 @@
 import { sseFrame } from "@countersign/testkit";
+import type { Message } from "@countersign/wire";
 import { afterEach, expect, test } from "vitest";
 import { createMemoryLedger } from "../../thread/memory-ledger.js";
 import { call, idsOf, inRun, text } from "../../testing/events.js";
@@ -16,8 +17,34 @@ const POLICY = `${OPEN_POLICY}  ag_ui_tools:
     quarantine: { denials: 2, window_seconds: 60 }
 `;
 
+type Call = readonly [id: string, tool: string, args: string];
+
+/** The forms in which an agent can make calls. */
+const FORMS: Record<string, (calls: readonly Call[], body: string) => object[]> = {
+  streamed: (calls) => calls.flatMap(([id, tool, args]) => call(id, tool, args)),
+  chunked: (calls) =>
+    calls.map(([toolCallId, toolCallName, delta]) => {
+      return { type: "TOOL_CALL_CHUNK", toolCallId, toolCallName, delta };
+    }),
+  listed: (calls, body) => [
+    {
+      type: "MESSAGES_SNAPSHOT",
+      messages: [...(JSON.parse(body) as { messages: Message[] }).messages, ...messagesOf(calls)],
+    },
+  ],
+};
+
+function messagesOf(calls: readonly Call[]): Message[] {
+  return calls.map(([id, name, args]) => ({
+    id: `of-${id}`,
+    role: "assistant",
+    content: `text of ${id}`,
+    toolCalls: [{ id, type: "function", function: { name, arguments: args } }],
+  }));
+}
+
 /** Gateways on one ledger and one clock; each asks an agent that makes the calls that the test says. */
-function gateways(policy: string, now: { at: number }) {
+function gateways(policy: string, now: { at: number }, form = "streamed") {
   const ledger = createMemoryLedger({ now: () => now.at });
   let runs = 0;
   return async () => {
@@ -25,8 +52,11 @@ function gateways(policy: string, now: { at: number }) {
     const fixture = await startFixture(
       ({ body }) => ({
         pieces: inRun(idsOf(body), [
+          ...(FORMS[form]?.(
+            calls.map(([tool, args], index) => [`c${runs}-${index}`, tool, args]),
+            body,
+          ) ?? []),
           ...text(`m${runs}`, "hi"),
-          ...calls.flatMap(([tool, args], index) => call(`c${runs}-${index}`, tool, args)),
         ]).map(sseFrame),
       }),
       { policy, gateway: { ledger, clock: { now: () => now.at } } },
@@ -50,7 +80,8 @@ function gateways(policy: string, now: { at: number }) {
         });
         const shown = await response.text();
         expect(shown).toContain("RUN_FINISHED");
-        return [...shown.matchAll(/"toolCallName":"([^"]+)"/gu)].map(([, name]) => name);
+        const names = /"(?:toolCallName|function":\{"name)":"([^"]+)"/gu;
+        return [...shown.matchAll(names)].map(([, name]) => name);
       },
     };
   };
@@ -74,6 +105,24 @@ test("denied calls of a thread close its tools for the window, and those of no o
   now.at += 61_000;
   expect(await one.run("t", "look")).toEqual(["look"]);
 });
+
+const BY_CONDITION = POLICY.replace("block: [pay], ", "").concat(`  ag_ui_conditions:
+    rules:
+      - { id: no-pay, match: { tool: pay }, when: "true", reason: no }
+`);
+
+/** A call that is denied when its arguments are whole: its start is asked about beside its end. */
+const BY_CONDITION_HELD = BY_CONDITION.replace("arguments: {", "arguments: { pay: {},");
+
+for (const form of Object.keys(FORMS)) {
+  test(`a denied call counts once when it is ${form}, whichever rule denies it; the others stay`, async () => {
+    for (const policy of [POLICY, BY_CONDITION, BY_CONDITION_HELD]) {
+      const one = await gateways(policy, { at: 1_800_000_000_000 }, form)();
+      expect(await one.run("t", "look", "pay", "find", "pay", "late")).toEqual(["look", "find"]);
+      expect(rulesOf(one.recorder)).toContain("ag_ui_tools.quarantine");
+    }
+  });
+}
 
 test("another gateway and a restarted one keep the tools closed", async () => {
   const now = { at: 1_800_000_000_000 };

@@ -1,4 +1,4 @@
-import type { CompiledPolicy, Decision } from "@countersign/policy";
+import type { CompiledPolicy, Decision, EventFacts } from "@countersign/policy";
 import type { Clock } from "../../base/ports.js";
 import type { DeniedCalls } from "../withhold/denied-calls.js";
 import type { DecisionResult, DecisionRequest } from "../../event/judge.js";
@@ -11,6 +11,11 @@ const UNCOUNTED = /^(?:ag_ui_tools\.quarantine$|ag_ui\.max_events_per_second$|ve
 /** Where a call is judged: at its start, or at its end where it was held for its arguments. */
 const OPENING: ReadonlySet<string> = new Set(["TOOL_CALL_START", "TOOL_CALL_END"]);
 
+/** Whether an event is one by which a call is judged. */
+export function opensCall({ source }: EventFacts): boolean {
+  return OPENING.has(source);
+}
+
 /** Tells the policy how many calls were denied on the thread lately, and counts those that it denies. */
 export function bindQuarantine(
   policy: CompiledPolicy,
@@ -21,8 +26,9 @@ export function bindQuarantine(
   const { quarantineMs } = policy;
   if (quarantineMs === undefined) return judge;
   return (question) => {
-    const { facts, isContinuation, isUncounted } = question;
-    if (isContinuation === true || !OPENING.has(facts.source)) return judge(question);
+    const { facts, isContinuation, isUncounted, isOfCall } = question;
+    const isCall = isOfCall === true || opensCall(facts);
+    if (isContinuation === true || !isCall) return judge(question);
     const now = clock.now();
     const calls = denied();
     // A part of a held call that is asked about beside it denies the call, but does not open it.

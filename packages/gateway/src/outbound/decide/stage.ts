@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
-import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy";
+import type { CompiledPolicy, Denial, EventFacts, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
 import type { ClientTools } from "../classify/client-tools.js";
@@ -57,6 +57,13 @@ const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
   "ACTIVITY_SNAPSHOT",
   "ACTIVITY_DELTA",
 ]);
+
+/** The calls of a message list are judged one by one, as if they had been streamed: the list itself makes none. */
+function ofListItself(event: AgUiEvent, facts: EventFacts): EventFacts {
+  if (event.type !== "MESSAGES_SNAPSHOT" && event.type !== "RUN_STARTED") return facts;
+  const { toolCalls: _judgedApart, ...rest } = facts;
+  return rest;
+}
 
 class Decider extends PassingStep implements OwnRuleFacts {
   readonly #run: Run;
@@ -260,7 +267,7 @@ class Decider extends PassingStep implements OwnRuleFacts {
       return;
     }
     const { decision, capability } = this.#run.judge({
-      facts,
+      facts: ofListItself(event, facts),
       isContinuation: place?.phase === "continue" || place?.phase === "close",
       violations: this.#violationsOf(context, event),
       presented: claim?.capability,
