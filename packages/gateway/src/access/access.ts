@@ -3,44 +3,53 @@ import type { TokenFault } from "./errors.js";
 import { ANONYMOUS } from "./principal.js";
 import type { Principal } from "./principal.js";
 
-/** What stands for a grant in a ticket, so that any gateway can have it again. It is worth nothing by itself. */
+/**
+ * The name of a grant in a ticket, from which any gateway can restore the grant. The name alone is not a credential.
+ */
 export type GrantName = {
-  /** How somebody was known and what was asked of them: a gateway that asks for something else does not restore it. */
+  /**
+   * How the holder was authenticated, with a hash of the requirements. A gateway with other requirements does not
+   * restore it.
+   */
   readonly way: string;
   readonly principal: string;
   readonly expiresAt?: number;
 };
 
-/** What a credential was good for when it was shown. */
+/** The result of a successful authentication. */
 export type Grant = {
   readonly principal: Principal;
-  /** Without a name no ticket can be had for it. */
+  /** Without a name no ticket can be issued for this grant. */
   readonly name?: GrantName;
-  /** Whether it would still be accepted; asked again while what it opened is open. */
+  /**
+   * Whether the gateway would still accept the credential. Checked repeatedly while anything opened with it is open.
+   */
   isValid(): boolean;
 };
 
-/** One way to know somebody. */
+/** One authentication method. */
 export type Authenticator = {
   /**
-   * Who the credential belongs to; `undefined` when it is none of this kind, so that the next one is asked.
-   * Throws when it is of this kind and does not count.
+   * The grant of a credential, or `undefined` if this method does not handle it, so that the next method is tried.
+   * Throws if the credential is of this kind but invalid.
    */
   authenticate(token: string): Promise<Grant | undefined>;
-  /** The grant of that name; `undefined` when it is none of this kind, or counts no longer. */
+  /**
+   * Restores the grant of that name, or returns `undefined` if this method did not issue it or it is no longer valid.
+   */
   restore?(name: GrantName): Grant | undefined;
 };
 
-/** Decides who somebody is by what they show. */
+/** Authenticates the client of a request. */
 export type Access = {
-  /** Whether somebody who shows nothing comes in. */
+  /** Whether a client without a credential is accepted. */
   readonly allowsAnonymous: boolean;
   authenticate(token: string | undefined): Promise<Grant>;
-  /** The grant that a ticket was issued on, here or elsewhere; `undefined` when it does not count here. */
+  /** The grant that a ticket was issued for, here or at another gateway; `undefined` when it is not valid here. */
   restore?(name: GrantName): Grant | undefined;
 };
 
-/** Longest credential that is looked at; a token of the field has about 1,100 characters. */
+/** The longest credential that is parsed; tokens of real issuers have about 1,100 characters. */
 export const MAX_TOKEN_LENGTH = 8192;
 
 const NOBODY: Grant = {
@@ -51,7 +60,7 @@ const NOBODY: Grant = {
 const restoreNobody = ({ way, principal }: GrantName): Grant | undefined =>
   way === "none" && principal === ANONYMOUS.id ? NOBODY : undefined;
 
-/** Lets everybody in; what they show is not looked at. */
+/** Accepts every client without looking at its credential. */
 export const OPEN_ACCESS: Access = {
   allowsAnonymous: true,
   authenticate: () => Promise.resolve(NOBODY),
@@ -59,10 +68,10 @@ export const OPEN_ACCESS: Access = {
 };
 
 /**
- * Asks each way in order.
+ * Tries each method in order.
  *
- * With `allowAnonymous` whoever shows nothing comes in, but a credential that does not count is refused even
- * then: falling back would hide an expired token behind fewer rights.
+ * `allowAnonymous` accepts a client without a credential. An invalid credential is rejected even then: falling back
+ * to anonymous would hide an expired token behind fewer rights.
  */
 export function createAccess(
   authenticators: readonly Authenticator[],
@@ -92,7 +101,7 @@ export function createAccess(
   };
 }
 
-/** A refusal that tells the kind of fault and nothing of the credential. */
+/** An error that names the kind of fault and repeats nothing of the credential. */
 export function tokenError(reason: TokenFault): CountersignError<"ERR_ACCESS_TOKEN"> {
   return new CountersignError("ERR_ACCESS_TOKEN", `the credential does not count: ${reason}`, {
     reason,

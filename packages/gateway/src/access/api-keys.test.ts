@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-test("a key opens under its name, another one and its own hash do not", async () => {
+test("a key authenticates under its name; another key or the hash itself does not", async () => {
   const [one, two] = [createApiKey(), createApiKey()];
   const entries = [
     { name: "one", hash: one.hash },
@@ -33,13 +33,13 @@ test("a key opens under its name, another one and its own hash do not", async ()
   });
 });
 
-test("keys differ, say what they are, and have 256 random bits", () => {
+test("keys are unique, carry the prefix, and have 256 random bits", () => {
   const keys = new Set(Array.from({ length: 100 }, () => createApiKey().key));
   expect(keys.size).toBe(100);
   for (const key of keys) expect(key).toMatch(/^csk_[\w-]{43}$/);
 });
 
-test("the right key is found wherever it stands, and the list is decoded once, not per credential", async () => {
+test("a key is found at any position, and the list is decoded once, not per credential", async () => {
   const keys = Array.from({ length: 50 }, () => createApiKey());
   let reads = 0;
   const entries = keys.map((key, index) => ({
@@ -56,7 +56,7 @@ test("the right key is found wherever it stands, and the list is decoded once, n
   expect(reads).toBe(50);
 });
 
-test("a line taken out of the file revokes the key and what it opened; a broken file changes nothing", async () => {
+test("removing a line revokes the key and ends what it opened; a broken file changes nothing", async () => {
   const clock = createFakeClock();
   const file = join(folder, "keys.txt");
   const [one, two] = [createApiKey(), createApiKey()];
@@ -77,7 +77,7 @@ test("a line taken out of the file revokes the key and what it opened; a broken 
   expect(other.isValid()).toBe(false);
 });
 
-test("a pipe in the place of the file keeps nobody waiting and changes nothing", async () => {
+test("a named pipe in place of the file does not block and changes nothing", async () => {
   const clock = createFakeClock();
   const file = join(folder, "keys.txt");
   const one = createApiKey();
@@ -90,7 +90,7 @@ test("a pipe in the place of the file keeps nobody waiting and changes nothing",
   expect(() => createKeyFile(file, clock, QUIET)).toThrow(/is not a regular file/);
 });
 
-test("a list is told where it is wrong, and has a bound", () => {
+test("a list error names the line, and the list is bounded", () => {
   const { hash } = createApiKey();
   expect(() => parseKeyFile(`a ${hash}\nb sha256:12\n`, "keys.txt")).toThrow(
     /keys\.txt:2: expected/,

@@ -2,20 +2,20 @@ import { decodeHex, sha256, sha256Hex } from "@countersign/core";
 import { timingSafeEqual } from "node:crypto";
 import type { Authenticator, Grant } from "./access.js";
 
-/** A key as the configuration knows it: who holds it, and the SHA-256 of it. */
+/** A key in the configuration: the name of its holder and its SHA-256 hash. */
 export type ApiKeyEntry = { readonly name: string; readonly hash: string };
 
-/** Entries as they are now; a list in a file may change while the gateway runs. */
+/** The current entries; a list in a file may change while the gateway runs. */
 export type ApiKeyList = () => readonly ApiKeyEntry[];
 
-/** How the hash of a key is written. */
+/** The format of a key hash. */
 export const KEY_HASH = /^sha256:[0-9a-f]{64}$/;
 
 /**
- * Knows people by keys of high entropy; only hashes are kept.
+ * Authenticates clients by API keys of high entropy; only hashes are stored.
  *
- * All entries are compared in constant time and none is skipped, so that the time tells neither how
- * much of a hash fits nor whose it is.
+ * Every entry is compared in constant time and none is skipped, so that timing reveals neither a partial match nor
+ * the matching entry.
  */
 export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
   let decoded: { entries: readonly ApiKeyEntry[]; hashes: readonly Uint8Array[] } | undefined;
@@ -28,7 +28,7 @@ export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
   };
   const grantOf = (entry: ApiKeyEntry): Grant => ({
     principal: { id: `key:${entry.name}` },
-    // Made when it is asked for: most credentials open no ticket.
+    // Computed on demand: most credentials are never exchanged for a ticket.
     get name() {
       return { way: wayOf(entry), principal: `key:${entry.name}` };
     },
@@ -45,7 +45,7 @@ export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
       const entry = entries[found];
       return Promise.resolve(entry === undefined ? undefined : grantOf(entry));
     },
-    // The very key: one that was taken out of this gateway's list, or exchanged, opens nothing here.
+    // Requires the same key: a key that was removed from this gateway's list, or replaced, restores nothing.
     restore: ({ way, principal }) => {
       const entry = list().find((one) => `key:${one.name}` === principal && wayOf(one) === way);
       return entry === undefined ? undefined : grantOf(entry);
@@ -53,7 +53,7 @@ export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
   };
 }
 
-/** Hashed once more: what the list keeps is for the list alone. */
+/** Hashes the stored hash again, so that a ticket does not contain the hash from the list. */
 function wayOf({ name, hash }: ApiKeyEntry): string {
   return `key ${sha256Hex(`${name} ${hash}`)}`;
 }

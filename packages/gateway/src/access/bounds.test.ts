@@ -12,7 +12,7 @@ const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
   isValid,
 });
 
-test("runs of a principal: at the bound, one over, and again after one ended, once", () => {
+test("runs of a principal are accepted up to the limit, rejected above it, and a released slot counts once", () => {
   const slots = new RunSlots(2);
   const first = slots.take({ id: "a" });
   slots.take({ id: "a" });
@@ -25,7 +25,7 @@ test("runs of a principal: at the bound, one over, and again after one ended, on
   for (let index = 0; index < 10; index++) slots.take(ANONYMOUS);
 });
 
-test("what was opened ends when its ground does, once, and is forgotten when it lets go", async () => {
+test("a lease ends once when its grant becomes invalid, and a removed lease is forgotten", async () => {
   const leases = createLeases(5);
   let good = true;
   const ended: string[] = [];
@@ -43,7 +43,7 @@ test("what was opened ends when its ground does, once, and is forgotten when it 
   leases.stop();
 });
 
-test("what stands on a ground that cannot be looked at ends, and one that cannot be ended keeps no other open", async () => {
+test("a lease ends when its grant cannot be checked, and a lease that fails to end does not keep others open", async () => {
   const leases = createLeases(5);
   const fail = (): never => {
     throw new Error("EIO");
@@ -57,7 +57,7 @@ test("what stands on a ground that cannot be looked at ends, and one that cannot
   leases.stop();
 });
 
-test("wrong tries are bounded by the minute", () => {
+test("failed attempts are limited per minute", () => {
   const clock = createFakeClock();
   const tries = new FailedAttempts(clock, 2);
   expect([tries.isTooMany(), tries.isTooMany(), tries.isTooMany()]).toEqual([false, false, true]);

@@ -1,27 +1,27 @@
 import type { JsonValue } from "@countersign/core";
 import type { CapabilityFacts } from "@countersign/policy";
 
-/** The event a token is asked about: constraints may look into its payload. */
+/** The event that a token is evaluated for; constraints may read its payload. */
 export type TokenSubject = { readonly id?: string; readonly payload?: JsonValue };
 
-/** The tokens that count for one run, each judged at the moment it is asked for. */
+/** The tokens of one run, each evaluated at the moment it is used. */
 export type Capabilities = {
-  /** Tokens that belong to the session or came with the agent's answer, newest first. */
+  /** Tokens attached to the session or sent in the agent's response, newest first. */
   session(subject?: TokenSubject): readonly CapabilityFacts[];
-  /** The token that came with one event. */
+  /** The token that an event carries. */
   presented(token: JsonValue, subject?: TokenSubject): CapabilityFacts;
-  /** Counts one delivered event against the allowance of a token that was judged here. */
+  /** Counts one delivered event against the budget of a token that was evaluated here. */
   spend(facts: CapabilityFacts): void;
 };
 
-/** Where a token is presented. `principal` is absent where the client showed no credential. */
+/** The context in which a token is presented. `principal` is absent if the client sent no credential. */
 export type TokenContext = {
   readonly agent: string;
   readonly sessionId: string;
   readonly principal?: string;
 };
 
-/** Looks at tokens; synchronous, because a decision never waits. */
+/** Evaluates tokens. Synchronous, because a decision never waits. */
 export type TokenVerifier = {
   evaluate(
     token: JsonValue,
@@ -29,8 +29,8 @@ export type TokenVerifier = {
   ): CapabilityFacts;
   spend(facts: CapabilityFacts): void;
   /**
-   * Sees to it that so many events of a limited token can be opened, as far as they can be had; a promise where that
-   * has to be asked for, which resolves in any case. `isPatient` waits for what other gateways may give back.
+   * Reserves up to this many events of a limited token. Returns a promise, which always resolves, if the shared store
+   * has to be asked. `isPatient` waits for events that other gateways may give back.
    */
   reserve?(
     token: JsonValue,
@@ -38,6 +38,6 @@ export type TokenVerifier = {
     events: number,
     isPatient?: boolean,
   ): Promise<void> | undefined;
-  /** Nobody needs what is reserved of these for now. */
+  /** Releases the reservations of these tokens. */
   settle?(tokens: Iterable<JsonValue>): void;
 };

@@ -1,12 +1,10 @@
 import type { Clock } from "../base/ports.js";
 
-/** Wrong answers per minute before the next ones are not even looked into. */
+/** Failed attempts per minute before further ones are rejected without a check. */
 const ALLOWED = 20;
 const MINUTE_MS = 60_000;
 
-/**
- * Bounds wrong tries. The right answer always passes: otherwise a stranger could lock the operator out.
- */
+/** Limits failed attempts. The correct token is always accepted: otherwise a stranger could lock the operator out. */
 export class FailedAttempts {
   #since = Number.NEGATIVE_INFINITY;
   #count = 0;
@@ -18,7 +16,7 @@ export class FailedAttempts {
     this.#allowed = allowed;
   }
 
-  /** Counts a wrong try; says whether it is one too many. */
+  /** Counts a failed attempt and returns whether the limit is exceeded. */
   isTooMany(): boolean {
     const now = this.#clock.now();
     if (Math.abs(now - this.#since) >= MINUTE_MS) {

@@ -11,7 +11,7 @@ afterEach(async () => {
   followed = undefined;
 });
 
-/** A database that a test fills, and breaks. */
+/** A store that the test fills and breaks. */
 function createStore(): {
   rows: NumberedRevocation[];
   isDown: boolean;
@@ -48,7 +48,7 @@ async function follow(store: ReturnType<typeof createStore>) {
   return { heard, told, followed };
 }
 
-test("what was revoked before is known at once, however much it is, and what comes is heard", async () => {
+test("earlier revocations are known at once, however many there are, and new ones arrive", async () => {
   const store = createStore();
   for (let count = 0; count < 2 * PAGE + 1; count++) store.add(`cap-${count}`);
   const { heard } = await follow(store);
@@ -57,7 +57,7 @@ test("what was revoked before is known at once, however much it is, and what com
   await vi.waitFor(() => expect(heard).toContain("new"));
 });
 
-test("a database that goes away is told once, what is known stays, and it is heard again by itself", async () => {
+test("an outage of the database is reported once, known revocations stay, and following resumes by itself", async () => {
   const store = createStore();
   store.add("cap-1");
   const { heard, told, followed: state } = await follow(store);
@@ -74,7 +74,7 @@ test("a database that goes away is told once, what is known stays, and it is hea
   expect(state.isStale).toBe(false);
 });
 
-test("a database that comes back with fewer numbers than before hides nothing that is new", async () => {
+test("a database restored with lower serials hides no new revocation", async () => {
   const store = createStore();
   for (const id of ["a", "b", "c"]) store.add(id);
   const { heard, told } = await follow(store);
@@ -86,7 +86,7 @@ test("a database that comes back with fewer numbers than before hides nothing th
   await vi.waitFor(() => expect(heard).toContain("after"));
 });
 
-test("a first look that fails is a failure of the start", async () => {
+test("a failed first read fails the start", async () => {
   const store = createStore();
   store.isDown = true;
   await expect(follow(store)).rejects.toThrow("gone");

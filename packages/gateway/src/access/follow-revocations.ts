@@ -4,18 +4,18 @@ import type { Following } from "../store/follow.js";
 import { PAGE } from "./shared-revocations.js";
 import type { SharedRevocations } from "./shared-revocations.js";
 
-/** What happens with what is heard. */
+/** Receives the revocations of all gateways. */
 export type RevocationListener = {
-  /** Told of each, some of them more than once. */
+  /** Called for each revocation, for some of them more than once. */
   onRevoked(revocation: Revocation): void;
-  /** Told when a look fails after one that did not, and the other way round. */
+  /** Called when a read fails after a successful one, and when reads succeed again. */
   onStale(isStale: boolean): void;
 };
 
 /**
- * Takes over all that was revoked so far, and resolves; from then on looks for what is new.
+ * Reads all existing revocations, resolves, and then polls for new ones.
  *
- * @throws CountersignError `ERR_REVOCATIONS_UNAVAILABLE` when even the first look fails
+ * @throws CountersignError `ERR_REVOCATIONS_UNAVAILABLE` when the first read fails
  */
 export function followRevocations(
   shared: Pick<SharedRevocations, "readAfter">,

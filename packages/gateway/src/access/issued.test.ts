@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { IssuedTokens } from "./issued.js";
 
-test("the end of a token is known for what was narrowed from it too, and for nothing else", () => {
+test("the expiry of a token is known for tokens narrowed from it too, and for no others", () => {
   const issued = new IssuedTokens();
   issued.add("cap", 7);
   expect(["cap", "cap/a", "cap/a/b"].map((id) => issued.endOf(id))).toEqual([7, 7, 7]);
@@ -10,7 +10,7 @@ test("the end of a token is known for what was narrowed from it too, and for not
   );
 });
 
-test("ten thousand are remembered, the oldest goes first", () => {
+test("ten thousand tokens are remembered, and the oldest is dropped first", () => {
   const issued = new IssuedTokens();
   for (let count = 0; count <= 10_000; count += 1) issued.add(`cap-${count}`, count);
   expect(issued.endOf("cap-0")).toBeUndefined();

@@ -1,15 +1,15 @@
-/** Tokens whose end is remembered. */
+/** Tokens whose expiry is remembered. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * When the tokens expire that this gateway issued: their ids are its own, and nobody else gives them out.
+ * The expiry of the tokens that this gateway issued. It generates their ids, so an id belongs to one token.
  *
- * Of others' tokens an id says nothing: the same id may stand in one that lasts longer.
+ * The id of a token from another issuer proves nothing: a longer-lived token may have the same id.
  */
 export class IssuedTokens {
   readonly #ends = new Map<string, number>();
 
-  /** Remembers one; the oldest is forgotten when there are too many. */
+  /** Remembers a token; the oldest one is dropped when the limit is reached. */
   add(id: string, expiresAt: number): void {
     this.#ends.set(id, expiresAt);
     if (this.#ends.size <= MAX_REMEMBERED) return;
@@ -17,7 +17,7 @@ export class IssuedTokens {
     if (oldest !== undefined) this.#ends.delete(oldest);
   }
 
-  /** When a token expires at the latest, in seconds, where that is known; none that was narrowed lasts longer. */
+  /** The latest expiry of a token in seconds, if known. A narrowed token never lives longer than its parent. */
   endOf(id: string): number | undefined {
     const [root = id] = id.split("/");
     return this.#ends.get(root);

@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** The fault of a token that is refused. */
+/** The fault for which a token is rejected. */
 async function faultOf(token: string, by: Access = access): Promise<string> {
   try {
     await by.authenticate(token);
   } catch (error) {
     if (isCountersignError(error, "ERR_ACCESS_TOKEN")) {
-      // A message never repeats a piece of what was shown.
+      // The message must not repeat any part of the token.
       if (token.length > 20 && error.message.includes(token.slice(0, 12))) return "told";
       return error.facts.reason;
     }
@@ -35,14 +35,14 @@ async function faultOf(token: string, by: Access = access): Promise<string> {
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
-test("a good token names its holder together with its issuer, and when it ends", async () => {
+test("a valid token yields its subject together with its issuer, and its expiry", async () => {
   const exp = seconds() + 60;
   const grant = await access.authenticate(await identity.token("alice", { exp }));
   expect(grant.principal).toEqual({ id: `jwt:${identity.issuer} alice`, expiresAt: exp * 1000 });
   expect(grant.isValid()).toBe(true);
 });
 
-test("expired, early, foreign and incomplete tokens are each refused for their own fault", async () => {
+test("expired, not yet valid, foreign and incomplete tokens are each rejected for their own fault", async () => {
   const now = seconds();
   const faults = {
     expired: { exp: now - 1 },
@@ -59,7 +59,7 @@ test("expired, early, foreign and incomplete tokens are each refused for their o
   expect(await faultOf(forever)).toBe("signature");
 });
 
-test("a token without aud counts by the application it was made for, and by no other", async () => {
+test("a token without aud is accepted for a listed client_id only", async () => {
   const by = createAccess([identity.authenticator({ audience: [], clientIds: ["app", "other"] })]);
   const claims = { aud: undefined, client_id: "app", token_use: "access" } as never;
   expect((await by.authenticate(await identity.token("alice", claims))).isValid()).toBe(true);
@@ -69,7 +69,7 @@ test("a token without aud counts by the application it was made for, and by no o
   }
 });
 
-test("where audience and applications are both named, a token must fit both", async () => {
+test("with both audience and client ids configured, a token must match both", async () => {
   const by = createAccess([identity.authenticator({ clientIds: ["app"] })]);
   expect(await faultOf(await identity.token("a", { client_id: "app" }), by)).toBe("accepted");
   expect(await faultOf(await identity.token("a"), by)).toBe("client");
@@ -80,7 +80,7 @@ test("where audience and applications are both named, a token must fit both", as
   expect(() => identity.authenticator({ audience: [] })).toThrow(TypeError);
 });
 
-test("a token without an end, without a holder or with one that no log should print is refused", async () => {
+test("a token without an expiry, or whose subject is missing or unprintable, is rejected", async () => {
   expect(await faultOf(await identity.token("alice", { exp: undefined } as never))).toBe("claim");
   for (const sub of ["", "a\nb", "x".repeat(257)]) {
     expect(await faultOf(await identity.token(sub))).toBe("claim");
@@ -136,7 +136,7 @@ test("keys that a token brings along, or names elsewhere, are never used", async
   }
 });
 
-test("a shared secret inside a published key set lets nobody sign with it", async () => {
+test("a shared secret inside a published key set cannot be used to sign", async () => {
   const other = await startIdentity();
   const secret = {
     kty: "oct",
@@ -154,7 +154,7 @@ test("a shared secret inside a published key set lets nobody sign with it", asyn
   await other.stop();
 });
 
-test("two issuers never share a principal, and neither speaks for the other", async () => {
+test("two issuers never share a principal, and neither can issue for the other", async () => {
   const other = await startIdentity();
   const both = createAccess([identity.authenticator(), other.authenticator()]);
   const first = await both.authenticate(await identity.token("alice"));
@@ -166,7 +166,7 @@ test("two issuers never share a principal, and neither speaks for the other", as
   await other.stop();
 });
 
-test("a claim other than sub may name the holder, and scopes may be asked for", async () => {
+test("a claim other than sub may name the principal, and scopes may be required", async () => {
   const strict = createAccess([
     identity.authenticator({ principalClaim: "email", scopes: ["chat", "run"] }),
   ]);
@@ -182,7 +182,7 @@ test("a claim other than sub may name the holder, and scopes may be asked for", 
   expect(await faultOf(await identity.token("x", { scope: "chat run" }), strict)).toBe("claim");
 });
 
-test("a token at the longest length is looked at, one character more is not", async () => {
+test("a token of the maximum length is parsed, one character more is not", async () => {
   const base = await identity.token("a", { pad: "" });
   const at = await identity.token("a", {
     pad: "x".repeat(Math.floor(((MAX_TOKEN_LENGTH - base.length) * 3) / 4) - 3),
@@ -193,7 +193,7 @@ test("a token at the longest length is looked at, one character more is not", as
   expect(await faultOf("x".repeat(MAX_TOKEN_LENGTH + 1))).toBe("too-large");
 });
 
-test("claims written twice are refused, whichever a reader would have taken", async () => {
+test("duplicate claims are rejected, whichever of them a parser would take", async () => {
   const [header = "", , signature = ""] = (await identity.token("a")).split(".");
   const twice = `{"iss":"${identity.issuer}","sub":"a","sub":"b","aud":"countersign-test","exp":${seconds() + 60}}`;
   expect(await faultOf(`${header}.${Buffer.from(twice).toString("base64url")}.${signature}`)).toBe(
@@ -201,7 +201,7 @@ test("claims written twice are refused, whichever a reader would have taken", as
   );
 });
 
-test("tolerance covers a clock that is a little off, and the grant lasts as long", async () => {
+test("clock tolerance accepts a small difference, and the grant lasts as long", async () => {
   const clock = createFakeClock(Date.now());
   const tolerant = createAccess([identity.authenticator({ clock, toleranceMs: 5000 })]);
   const grant = await tolerant.authenticate(await identity.token("a", { exp: seconds() - 2 }));
@@ -210,7 +210,7 @@ test("tolerance covers a clock that is a little off, and the grant lasts as long
   expect(grant.isValid()).toBe(false);
 });
 
-test("a token is accepted, and what it opened lasts, until exp plus the tolerance and not a moment longer", async () => {
+test("a token, and the streams it opened, last until exp plus the tolerance and no longer", async () => {
   const start = seconds();
   await fc.assert(
     fc.asyncProperty(
@@ -235,7 +235,7 @@ test("a token is accepted, and what it opened lasts, until exp plus the toleranc
   );
 });
 
-test("10,000 changed tokens: none is accepted, and each is refused in order", async () => {
+test("10,000 mutated tokens: each is rejected with a coded error", async () => {
   const token = await identity.token("alice", { scope: "chat" });
   expect(await faultOf(token)).toBe("accepted");
   const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ {}"';

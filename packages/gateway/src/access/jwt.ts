@@ -15,7 +15,7 @@ import type { Authenticator, Grant, GrantName } from "./access.js";
 import type { TokenFault } from "./errors.js";
 import type { KeyOf } from "./key-set.js";
 
-/** Signatures that only the issuer can make. A shared secret is never accepted. */
+/** Algorithms with which only the issuer can sign. Shared secrets are never accepted. */
 export const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -30,34 +30,34 @@ export const ALGORITHMS = [
   "Ed25519",
 ] as const;
 
-/** Whose tokens count, and what they must say. */
+/** One trusted issuer and the claims that its tokens must have. */
 export type JwtOptions = {
   readonly issuer: string;
-  /** Names of this gateway of which `aud` must have one; where empty, `clientIds` decides alone. */
+  /** Accepted values of `aud`; when empty, only `clientIds` is checked. */
   readonly audience: readonly string[];
   /**
-   * Applications of which `client_id` must name one; not looked at where empty. Some issuers (Amazon
-   * Cognito) write no `aud` into access tokens.
+   * Accepted values of `client_id`; not checked when empty. Some issuers (Amazon Cognito) write no `aud` into access
+   * tokens.
    */
   readonly clientIds?: readonly string[];
   readonly algorithms: readonly string[];
   readonly toleranceMs: number;
-  /** The claim that names the person. */
+  /** The claim that names the principal. */
   readonly principalClaim: string;
-  /** Scopes that a token must all have. */
+  /** Scopes that a token must have, all of them. */
   readonly scopes: readonly string[];
   readonly keyOf: KeyOf;
   readonly clock: Clock;
 };
 
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-// A control character in a name would end up in somebody's log.
+// A control character in a name could corrupt a log line.
 const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
-/** Knows people by the tokens of one issuer. */
+/** Authenticates clients by the tokens of one issuer. */
 export function createJwtAuthenticator(options: JwtOptions): Authenticator {
   const { audience, clientIds = [] } = options;
-  // An issuer's token for any other application would open this one.
+  // Otherwise a token that the issuer made for any other application would be accepted here.
   if (audience.length + clientIds.length === 0) {
     throw new TypeError("tokens need an audience or client ids");
   }
@@ -90,7 +90,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
   };
 }
 
-/** Everything that is asked of a token: with one thing changed, what was granted before is not granted again. */
+/** A digest of all requirements: a grant is not restored after any of them has changed. */
 function wayOf(options: JwtOptions): string {
   const { issuer, audience, clientIds = [], algorithms, principalClaim, scopes } = options;
   const asked = { issuer, audience, clientIds, algorithms, principalClaim, scopes };
@@ -115,11 +115,11 @@ function holderOf(
     });
   }
   const expiresAt = (payload.exp as number) * 1000 + options.toleranceMs;
-  // An issuer has no space in its name, so the first one ends it and two issuers never share an id.
+  // An issuer contains no space, so the first space ends it and two issuers never share an id.
   return { principal: `jwt:${options.issuer} ${subject}`, expiresAt };
 }
 
-/** `scope` is a text with spaces (RFC 8693 §4.2); some issuers write `scp`, as a text or a list. */
+/** `scope` is a space-separated string (RFC 8693 §4.2); some issuers write `scp`, as a string or a list. */
 function scopesOf(payload: JWTPayload): ReadonlySet<string> {
   const claims = [payload["scope"], payload["scp"]];
   const names = claims.flatMap((claim) => {
@@ -130,19 +130,19 @@ function scopesOf(payload: JWTPayload): ReadonlySet<string> {
 }
 
 /**
- * Reads header and claims strictly before any library does: with duplicate keys two readers could see two
- * tokens. Only the issuer's name is used, to choose whose keys to ask; the signature then covers it.
+ * Parses header and claims strictly before any library does: with duplicate keys two parsers could see two tokens.
+ * Only the issuer is used, to select its keys; the signature then covers it.
  */
 function claimedIssuer(token: string): JsonValue | undefined {
   const [header = "", payload = "", signature = ""] = token.split(".");
   let claims: JsonValue;
   try {
     parseJson(decodeBase64Url(header), { maxDepth: 8 });
-    // One spelling only: a lenient reader would take several texts for one signature.
+    // Accepts one encoding only: a lenient parser would accept several texts for one signature.
     decodeBase64Url(signature);
     claims = parseJson(decodeBase64Url(payload), { maxDepth: 16 });
   } catch {
-    // The cause would name a place inside a secret.
+    // The cause would contain an offset inside a secret.
     throw tokenError("malformed");
   }
   if (typeof claims !== "object" || claims === null || Array.isArray(claims)) {

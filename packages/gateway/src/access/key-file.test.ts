@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const [ONE, TWO] = [`one ${createApiKey().hash}\n`, `two ${createApiKey().hash}\n`];
 
-/** A list that follows the file, and looks at it whenever it is asked. */
+/** A key list that checks its file on every access. */
 function follow(read = readKeyFile) {
   const clock = createFakeClock();
   const warnings: string[] = [];
@@ -34,11 +34,11 @@ function follow(read = readKeyFile) {
   return { names, warnings };
 }
 
-test("a file that the system does not let us look at leaves the last good list in force, told once", () => {
+test("a file that cannot be inspected keeps the last valid list in force, reported once", () => {
   writeFileSync(file, ONE);
   const { names, warnings } = follow();
   rmSync(file);
-  // Stands for every failure but absence: rights of the folder, a medium or a server that does not answer.
+  // Stands for every failure except absence: permissions of the directory, a disk or a server that does not respond.
   symlinkSync(file, file);
   expect([names(), names()]).toEqual([["one"], ["one"]]);
   expect(warnings).toEqual([expect.stringMatching(/^ELOOP/)]);
@@ -46,7 +46,7 @@ test("a file that the system does not let us look at leaves the last good list i
   expect(names()).toEqual([]);
 });
 
-test("a list that could not be read once is read at the next look: no revocation is lost", () => {
+test("a failed read is retried at the next check, so that no revocation is lost", () => {
   writeFileSync(file, ONE + TWO);
   const read = vi.fn(readKeyFile);
   const { names } = follow(read);
@@ -58,7 +58,7 @@ test("a list that could not be read once is read at the next look: no revocation
   expect(names()).toEqual(["two"]);
 });
 
-test("a list that is written while the first one is read is read at the next look", () => {
+test("a list that is written during the first read is read at the next check", () => {
   writeFileSync(file, ONE + TWO);
   const read = vi.fn(readKeyFile).mockImplementationOnce(() => {
     const entries = readKeyFile(file);

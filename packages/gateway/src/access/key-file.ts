@@ -7,14 +7,14 @@ import { KEY_HASH } from "./api-keys.js";
 import type { ApiKeyEntry, ApiKeyList } from "./api-keys.js";
 import "./errors.js";
 
-/** Keys of one list; each is compared with every credential. */
+/** Keys in one list; each is compared with every credential. */
 export const MAX_API_KEYS = 1000;
-/** Bytes of a list: that many keys, with a comment to each. */
+/** Size of a list in bytes: the maximum of keys, with a comment for each. */
 const MAX_LIST_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 1000;
 const NAME = /^[\w.@-]{1,128}$/;
 
-/** Reads lines of `NAME sha256:HEX`; empty lines and those that begin with `#` say nothing. */
+/** Parses lines of `NAME sha256:HEX`; empty lines and lines that begin with `#` are ignored. */
 export function parseKeyFile(text: string, file: string): ApiKeyEntry[] {
   const entries: ApiKeyEntry[] = [];
   text.split(/\r?\n/).forEach((raw, index) => {
@@ -34,16 +34,16 @@ export function parseKeyFile(text: string, file: string): ApiKeyEntry[] {
   return entries;
 }
 
-/** The keys in a file. */
+/** Reads the keys from a file. */
 export function readKeyFile(file: string): ApiKeyEntry[] {
   return parseKeyFile(readRegularFile(file, MAX_LIST_BYTES).toString("utf8"), file);
 }
 
 /**
- * A list that follows its file: a line taken out is a key revoked, within about a second.
+ * A list that follows its file: removing a line revokes the key within about a second.
  *
- * A file that is gone means nobody; one that cannot be read as a list leaves the last good one in force,
- * because half-written files happen, and is tried again at every look.
+ * A missing file means an empty list. An invalid file keeps the last valid list in force, because half-written files
+ * happen, and is read again at every check.
  */
 export function createKeyFile(
   file: string,
@@ -51,14 +51,14 @@ export function createKeyFile(
   journal: Journal,
   read: (file: string) => readonly ApiKeyEntry[] = readKeyFile,
 ): ApiKeyList {
-  // Before what it is the version of is read: what is written meanwhile counts as new.
+  // Taken before the read, so that a write during the read counts as new.
   let version = versionOf(file);
   if (version === undefined) {
     throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} is not there`, { file, line: 0 });
   }
   let entries = read(file);
   let lookedAt = clock.now();
-  /** Why the newest list could not be read: told once, not at every look. */
+  /** The last reported read error: reported once, not at every check. */
   let told: string | undefined;
   return () => {
     const now = clock.now();
@@ -86,7 +86,7 @@ export function createKeyFile(
   };
 }
 
-/** Nothing for a file that is not there; throws when the system does not let us look. */
+/** `undefined` for a missing file; throws when the file cannot be inspected. */
 function versionOf(file: string): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return undefined;

@@ -1,12 +1,11 @@
 import { readRegularFile } from "../base/read-regular-file.js";
 
-/** Bytes of a key set; real ones have a few thousand. */
+/** Maximum size of a key set; real ones have a few thousand bytes. */
 export const MAX_KEY_SET_BYTES = 256 * 1024;
 const FETCH_TIMEOUT_MS = 5000;
 
 /**
- * Fetches a key set. A redirect is an error: it would let whoever controls one page of the issuer's host
- * choose where keys come from.
+ * Fetches a key set. A redirect is an error: an open redirect on the issuer's host would decide where keys come from.
  */
 export async function fetchKeySet(
   url: URL,

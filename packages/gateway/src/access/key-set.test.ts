@@ -22,7 +22,7 @@ const outcome = (access: Access, token: string): Promise<string> =>
     },
   );
 
-test("the key set is fetched once for many tokens, and again when it is old", async () => {
+test("the key set is fetched once for many tokens, and again when it is stale", async () => {
   const clock = createFakeClock(Date.now());
   const access = createAccess([identity.authenticator({ clock })]);
   const tokens = await Promise.all(Array.from({ length: 20 }, () => identity.token("a")));
@@ -35,7 +35,7 @@ test("the key set is fetched once for many tokens, and again when it is old", as
   expect(identity.fetches()).toBe(2);
 });
 
-test("an issuer rotates: the new key is found at the first token, the old one is then refused", async () => {
+test("after a rotation the new key is found at the first token, and the old one is rejected", async () => {
   const clock = createFakeClock(Date.now());
   const access = createAccess([identity.authenticator({ clock })]);
   const old = await identity.token("a");
@@ -48,7 +48,7 @@ test("an issuer rotates: the new key is found at the first token, the old one is
   expect(await outcome(access, old)).toBe("key");
 });
 
-test("made-up key ids make us ask the issuer once per cooldown, not once each", async () => {
+test("unknown key ids cause one fetch per cooldown, not one each", async () => {
   const clock = createFakeClock(Date.now());
   const access = createAccess([identity.authenticator({ clock })]);
   await outcome(access, await identity.token("a"));
@@ -61,7 +61,7 @@ test("made-up key ids make us ask the issuer once per cooldown, not once each", 
   expect(identity.fetches()).toBe(2);
 });
 
-test("through an outage the last good keys serve, but not for ever", async () => {
+test("during an outage the last valid keys are used, but not for ever", async () => {
   const clock = createFakeClock(Date.now());
   const access = createAccess([identity.authenticator({ clock, staleMs: 3_600_000 })]);
   const token = await identity.token("a", { exp: Math.floor(Date.now() / 1000) + 86_400 });
@@ -76,7 +76,7 @@ test("through an outage the last good keys serve, but not for ever", async () =>
   expect(await outcome(access, token)).toBe("accepted");
 });
 
-test("a set that redirects, never ends, is too large, is no JSON or no set is not used", async () => {
+test("a set that redirects, never ends, is too large, or is not a JSON key set is not used", async () => {
   const elsewhere = await startIdentity();
   const answers: Parameters<Identity["answer"]>[0][] = [
     (_request, response) =>
@@ -110,7 +110,7 @@ test("a clock that jumps back does not stop the keys from being fetched", async 
   expect(await outcome(access, await identity.token("a"))).toBe("accepted");
 });
 
-test("that an issuer is out of reach is told once, with the reason, and once that it is back", async () => {
+test("an outage of the issuer is reported once with its reason, and its recovery once", async () => {
   const clock = createFakeClock(Date.now());
   let bytes: Uint8Array | undefined;
   const told: (string | undefined)[] = [];

@@ -5,22 +5,22 @@ import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from "jos
 import type { Clock } from "../base/ports.js";
 import "./errors.js";
 
-/** Finds the key a token names; the shape `jose` asks for. */
+/** Finds the key that a token names; the signature that `jose` expects. */
 export type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
-/** Where the keys of an issuer come from, and how long they may be used. */
+/** The source of an issuer's keys, and how long they may be used. */
 export type KeySetOptions = {
   readonly issuer: string;
   readonly clock: Clock;
-  /** Gets the bytes of the set; rejects when it cannot be had. */
+  /** Loads the bytes of the set; rejects when they are unavailable. */
   load(): Promise<Uint8Array>;
   /** Milliseconds after which the set is fetched again. */
   readonly cacheMs: number;
-  /** Milliseconds between two fetches, whatever asks for them. */
+  /** Minimum milliseconds between two fetches, for any reason. */
   readonly cooldownMs: number;
-  /** Milliseconds the last good set serves while a new one cannot be had. */
+  /** Milliseconds for which the last valid set is used while fetching fails. */
   readonly staleMs: number;
-  /** Told when a set cannot be had, and when one can again: once each. */
+  /** Called once when fetching starts to fail, and once when it succeeds again. */
   onTurn?(failure: Error | undefined): void;
 };
 
@@ -28,11 +28,11 @@ const MAX_KEYS = 100;
 const ASYMMETRIC: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OKP"]);
 
 /**
- * The keys of an issuer, kept fresh.
+ * The keys of an issuer, refreshed.
  *
- * A token under an unknown key id makes us look again, once for everybody within the cooldown: an issuer
- * rotates without telling, and a stranger who makes up ids must not turn us against it. An outage leaves
- * the last good set in force for a while; then nobody is let in.
+ * A token with an unknown key id triggers a fetch, because issuers rotate keys without notice. At most one fetch
+ * happens per cooldown, so that made-up key ids cannot flood the issuer. During an outage the last valid set stays in
+ * force for a while; then every token is rejected.
  */
 export function createKeySet(options: KeySetOptions): KeyOf {
   const { clock, issuer } = options;
@@ -54,13 +54,13 @@ export function createKeySet(options: KeySetOptions): KeyOf {
       goodAt = clock.now();
       tell(undefined);
     } catch (error) {
-      // What is left of the last good set decides.
+      // The last valid set is used, if there is one.
       tell(error as Error);
     } finally {
       pending = undefined;
     }
   };
-  // A clock that jumps back must not stop us from looking.
+  // A clock that jumps back must not stop the fetching.
   const isOver = (since: number, wait: number): boolean => Math.abs(clock.now() - since) >= wait;
   const refresh = (): Promise<void> => {
     if (pending === undefined && isOver(triedAt, options.cooldownMs)) pending = fetchKeys();
@@ -86,7 +86,7 @@ export function createKeySet(options: KeySetOptions): KeyOf {
   };
 }
 
-/** Public keys of an asymmetric kind only: a shared secret in a public set would let anybody sign. */
+/** Accepts public keys of asymmetric algorithms only: with a shared secret in a public set, any reader could sign. */
 export function readKeySet(bytes: Uint8Array): KeyOf {
   const value = parseJson(bytes, { maxDepth: 8 });
   const list = isJsonObject(value) ? value["keys"] : undefined;

@@ -1,21 +1,21 @@
 import type { Grant } from "./access.js";
 
-/** Milliseconds between two looks at what is open: how late an end may come. */
+/** Milliseconds between two checks of the open leases: how late a lease may end. */
 const LOOK_MS = 500;
 
-/** Something open, on what ground, and what ends it: called once, when the grant counts no longer. */
+/** An open stream or socket and its grant. `end` is called once, when the grant is no longer valid. */
 export type Lease = { readonly grant: Grant; end(): void };
 
-/** What is open, and on what ground; it ends when its ground does. */
+/** The open leases; each ends when its grant becomes invalid. */
 export type Leases = {
   add(lease: Lease): void;
-  /** Lets go of what has ended by itself. */
+  /** Removes a lease that ended by itself. */
   remove(lease: Lease): void;
   readonly size: number;
   stop(): void;
 };
 
-/** Starts the common look; one timer for all, since one each would cost memory per idle stream. */
+/** Starts the periodic check. One timer serves all leases, since a timer each would cost memory per idle stream. */
 export function createLeases(everyMs: number = LOOK_MS): Leases {
   const leases = new Set<Lease>();
   const timer = setInterval(() => {
@@ -25,7 +25,7 @@ export function createLeases(everyMs: number = LOOK_MS): Leases {
       try {
         lease.end();
       } catch {
-        // One that cannot be ended keeps no other open, and does not end the process.
+        // A lease that fails to end keeps no other open, and does not end the process.
       }
     }
   }, everyMs);
@@ -40,7 +40,7 @@ export function createLeases(everyMs: number = LOOK_MS): Leases {
   };
 }
 
-/** A ground that cannot be looked at is none. */
+/** A grant that cannot be checked is not valid. */
 function counts(grant: Grant): boolean {
   try {
     return grant.isValid();

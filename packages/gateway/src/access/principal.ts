@@ -1,10 +1,10 @@
-/** Who a connection acts for. */
+/** The person or service that a connection acts for. */
 export type Principal = {
-  /** Unique over everything that can vouch for somebody: it names the issuer or the list it comes from. */
+  /** Unique across all authentication methods: it contains the issuer or the key list. */
   readonly id: string;
-  /** Milliseconds since the epoch after which what was opened with it ends. */
+  /** Milliseconds since the epoch after which everything opened with it ends. */
   readonly expiresAt?: number;
 };
 
-/** Whoever connects where no credential is asked for. */
+/** The principal of a client without a credential. */
 export const ANONYMOUS: Principal = { id: "anonymous" };

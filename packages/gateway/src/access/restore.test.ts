@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** A grant's name as it comes out of a ticket. */
+/** The name of a grant, as a ticket contains it. */
 const named = async (access: Access, token: string | undefined): Promise<GrantName> => {
   const { name } = await access.authenticate(token);
   return JSON.parse(JSON.stringify(name)) as GrantName;
 };
 
-test("a token's grant is had again at a gateway that asks for the same, until the token expires", async () => {
+test("a gateway with the same requirements restores a token's grant until the token expires", async () => {
   const clock = createFakeClock(Date.now());
   const of = (options: Partial<JwtOptions> = {}): Access =>
     createAccess([identity.authenticator({ clock, ...options })]);
@@ -50,7 +50,7 @@ test("a token's grant is had again at a gateway that asks for the same, until th
   expect(restored?.isValid()).toBe(false);
 });
 
-test("a key's grant is had again where that very key is listed, and ends with its line", async () => {
+test("a gateway that lists the same key restores its grant, until the line is removed", async () => {
   const [key, fresh] = [createApiKey(), createApiKey()];
   const listing = (...entries: ApiKeyEntry[]): Authenticator =>
     createKeyAuthenticator(() => entries);
@@ -59,7 +59,7 @@ test("a key's grant is had again where that very key is listed, and ends with it
   const name = await named(createAccess([listing(entry)]), key.key);
   expect(JSON.stringify(name)).not.toContain(key.hash.slice(7));
   let entries: ApiKeyEntry[] = [other, entry];
-  // A list may be in two places; each is asked.
+  // Two lists may hold the key; each is tried.
   const access = createAccess([listing(other), createKeyAuthenticator(() => entries)]);
   const restored = access.restore?.(name);
   expect(restored?.principal).toEqual({ id: "key:bot" });
@@ -71,7 +71,7 @@ test("a key's grant is had again where that very key is listed, and ends with it
   expect(access.restore?.(name)).toBeUndefined();
 });
 
-test("nobody is restored only where nobody is let in, and nobody else there", async () => {
+test("an anonymous grant is restored only where anonymous clients are accepted", async () => {
   const open = createAccess([identity.authenticator()], { allowAnonymous: true });
   const closed = createAccess([identity.authenticator()]);
   const name = await named(open, undefined);

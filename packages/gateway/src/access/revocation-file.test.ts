@@ -27,12 +27,12 @@ test("a revocation gets a line of its own, whatever the file ends with", async (
   expect(await readFile(file, "utf8")).toBe(`\n${line("b")}\n${line("c")}\n`);
 });
 
-test("a file that is not there is made", async () => {
+test("a missing file is created", async () => {
   await appendRevocation(file, revocation("a"));
   expect(readRevocationFile(file)).toEqual([revocation("a")]);
 });
 
-test("a line that is no revocation is told with its file and number", async () => {
+test("an invalid line is reported with its file and number", async () => {
   await writeFile(file, `${line("a")}\n${line("b")}${line("c")}\n`);
   expect(() => readRevocationFile(file)).toThrow(
     expect.objectContaining({
@@ -43,7 +43,7 @@ test("a line that is no revocation is told with its file and number", async () =
   );
 });
 
-test("nothing is kept in a folder that is not there, in a directory or in a pipe, and the error says that it counts for now", async () => {
+test("a missing folder, a directory or a pipe stores nothing, and the error says that the revocation is in effect for now", async () => {
   const pipe = join(folder, "pipe");
   execFileSync("mkfifo", [pipe]);
   for (const place of [join(folder, "missing", "a"), folder, pipe]) {

@@ -7,13 +7,13 @@ import { CountersignError, isCountersignError } from "@countersign/core";
 import { assertFileState, readRegularFile } from "../base/read-regular-file.js";
 import "./capability-errors.js";
 
-/** Bytes of a revocation file: about 800,000 of our own ids. */
+/** Maximum size of a revocation file: about 800,000 of our own ids. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 const LINE_BREAK = 0x0a;
 
 /**
- * All revocations in a file.
+ * Reads all revocations from a file.
  *
  * @throws CountersignError `ERR_CAPABILITY_REVOCATION_LINE` with file and line, `ERR_FILE_*`
  */
@@ -30,7 +30,7 @@ export function readRevocationFile(file: string): Revocation[] {
 }
 
 /**
- * Adds a revocation on a line of its own and resolves when it is on the medium.
+ * Appends a revocation on its own line and resolves when it is flushed to disk.
  *
  * @throws CountersignError `ERR_REVOCATIONS_FILE`
  */
@@ -52,10 +52,11 @@ async function append(file: string, line: string): Promise<void> {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
   const handle = await open(file, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK);
   try {
-    // What goes into a pipe is kept nowhere.
+    // A pipe would store nothing.
     const state = await handle.stat();
     assertFileState(file, state);
-    // An editor, or a write that was cut short, may have left the last line open: two on one line are none.
+    // An editor or an interrupted write may have left the last line without a newline; two on one line would be
+    // invalid.
     const isOpen = state.size > 0 && (await byteAt(handle, state.size - 1)) !== LINE_BREAK;
     await handle.writeFile(isOpen ? `\n${line}` : line);
     await handle.sync();

@@ -3,7 +3,7 @@ import "./errors.js";
 import { ANONYMOUS } from "./principal.js";
 import type { Principal } from "./principal.js";
 
-/** Counts what each principal has open. */
+/** Counts the open runs of each principal. */
 export class RunSlots {
   readonly #open = new Map<string, number>();
   readonly #allowed: number;
@@ -12,10 +12,11 @@ export class RunSlots {
     this.#allowed = allowed;
   }
 
-  /** Takes a place, or throws when all are taken; gives the way to hand it back, which counts once. */
+  /** Takes a slot, or throws when none is free; returns a function that releases it once. */
   take(principal: Principal): () => void {
     const { id } = principal;
-    // Everybody is anonymous there: one person's runs must not use up another's. Addresses are bounded.
+    // Anonymous clients share one principal: one client's runs must not use up another's. Addresses are limited
+    // instead.
     if (id === ANONYMOUS.id) return giveNothingBack;
     const open = this.#open.get(id) ?? 0;
     if (open >= this.#allowed) {

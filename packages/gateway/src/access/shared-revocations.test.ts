@@ -19,7 +19,7 @@ const revocation = (id: string, at = 1) => ({ capability_id: id, revoked_at: at 
 const idsAfter = async (store: SharedRevocations, serial = 0): Promise<string[]> =>
   (await store.readAfter(serial)).map(({ revocation: { capability_id: id } }) => id);
 
-test("what one revokes the other reads, for its own log alone, and the first time stays", async () => {
+test("a gateway reads what another one revokes, for its own log only, and the first time stays", async () => {
   const [one, other, stranger] = await Promise.all([open("log"), open("log"), open("elsewhere")]);
   const both = await one.revoke([revocation("cap %00 ü", 5), revocation("cap-2", 6)]);
   expect(both).toEqual(["cap %00 ü", "cap-2"]);
@@ -34,12 +34,12 @@ test("what one revokes the other reads, for its own log alone, and the first tim
   await Promise.all([one.close(), other.close(), stranger.close()]);
 });
 
-test("a row goes when its token has expired, if anybody knows when that is, and of one log alone", async () => {
+test("a row of its own log is removed when its token has expired, if the expiry is known", async () => {
   const [one, stranger] = await Promise.all([open("ends"), open("other ends")]);
   await one.revoke([revocation("known"), revocation("later"), revocation("unknown")]);
   await stranger.revoke([revocation("known")]);
   await one.expire("known", 100);
-  // The first word stays: a later one could only come from somebody who knows less.
+  // The first expiry stays: the issuing gateway is the only one that knows it.
   await one.expire("known", 5);
   await one.expire("later", 200);
   await one.expire("nobody", 5);
@@ -51,7 +51,7 @@ test("a row goes when its token has expired, if anybody knows when that is, and 
   await Promise.all([one.close(), stranger.close()]);
 });
 
-test("a reader that asks for what is new misses none of those that are revoked at the same time", async () => {
+test("a reader that polls for new revocations misses none that are made at the same time", async () => {
   const [one, other] = await Promise.all([open("race"), open("race")]);
   const heard: string[] = [];
   let last = 0;
@@ -76,7 +76,7 @@ test("a reader that asks for what is new misses none of those that are revoked a
   await Promise.all([one.close(), other.close()]);
 });
 
-test("one read is bounded: at the bound, and one over", async () => {
+test("one read is bounded: at the limit, and one above", async () => {
   const store = await open("many");
   const ids = Array.from({ length: PAGE }, (_, index) => revocation(`cap-${index}`));
   await store.revoke(ids);
@@ -88,7 +88,7 @@ test("one read is bounded: at the bound, and one over", async () => {
   await store.close();
 });
 
-test("a database that says nothing any more is noticed, what is known stays, and it is heard again by itself", async () => {
+test("a database that stops responding is noticed, known revocations stay, and following resumes by itself", async () => {
   const frozen = { is: false };
   const port = Number(new URL(server.url).port);
   const proxy = createServer((client) => {
@@ -132,7 +132,7 @@ test("a database that says nothing any more is noticed, what is known stays, and
   await new Promise((resolve) => proxy.close(resolve));
 }, 30_000);
 
-test("a database that is not there is told with a code and without its address", async () => {
+test("an unreachable database is reported with a code and without its address", async () => {
   const url = "postgres://somebody:secret@127.0.0.1:1/nowhere";
   const failure = openSharedRevocations({ url, name: "log" });
   await expect(failure).rejects.toMatchObject({ code: "ERR_REVOCATIONS_UNAVAILABLE" });

@@ -3,21 +3,21 @@ import { CountersignError } from "@countersign/core";
 import { openTables } from "../store/postgres/open-tables.js";
 import "./capability-errors.js";
 
-/** A revocation and its place in the order in which they were made. */
+/** A revocation with its serial number. */
 export type NumberedRevocation = { readonly serial: number; readonly revocation: Revocation };
 
-/** Revocations that many gateways know. */
+/** Revocations that several gateways share. */
 export type SharedRevocations = {
   /**
    * Resolves when they are durable, with the ids that were not revoked before; the first time a token was revoked
    * stays.
    */
   revoke(revocations: readonly Revocation[]): Promise<string[]>;
-  /** What came behind this place, oldest first, at most {@link PAGE}; 0 is before the first. */
+  /** Revocations after this serial, oldest first, at most {@link PAGE}; 0 is before the first. */
   readAfter(serial: number): Promise<NumberedRevocation[]>;
-  /** Says when a revoked token expires (seconds), where somebody knows: then its row need not stay for ever. */
+  /** Stores the expiry of a revoked token (seconds), if known, so that its row can be removed later. */
   expire(id: string, expiresAt: number): Promise<void>;
-  /** Removes rows of tokens that expired before this time (seconds): they open nothing, revoked or not. */
+  /** Removes rows of tokens that expired before this time (seconds): they are invalid, revoked or not. */
   forget(before: number): Promise<void>;
   close(): Promise<void>;
 };
@@ -25,19 +25,20 @@ export type SharedRevocations = {
 /** Options of {@link openSharedRevocations}. */
 export type SharedRevocationsOptions = {
   readonly url: string;
-  /** Gateways that share their revocations give the same name: that of the log. */
+  /** Gateways that share revocations use the same name: that of the log. */
   readonly name: string;
-  /** Milliseconds after which the database counts as one that does not answer; 5,000 when left out. */
+  /** Milliseconds after which the database counts as not responding; 5,000 when left out. */
   readonly answerMs?: number;
 };
 
-/** Revocations read in one go. */
+/** Revocations per read. */
 export const PAGE = 1000;
 
 const ANSWER_MS = 5000;
 // Two gateways that start together must not both create the table.
 const SCHEMA_LOCK = 7_301_990_247;
-// Numbers are given out before a commit: without this, a reader could see the later of two and never the earlier.
+// Serials are assigned before the commit: without this lock, a reader could see the later of two and never the
+// earlier.
 const ORDER_LOCK = 7_301_990_248;
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS countersign_revocations (
@@ -61,19 +62,19 @@ type Row = {
   readonly revoked_at: string;
 };
 
-/** Opens the table of revocations beside the receipts, and makes it where there is none yet. */
+/** Opens the table of revocations next to the receipts, and creates it if missing. */
 export async function openSharedRevocations({
   url,
   name,
   answerMs = ANSWER_MS,
 }: SharedRevocationsOptions): Promise<SharedRevocations> {
-  // One to look, one to revoke meanwhile.
+  // One to poll, one to revoke at the same time.
   const access = { url, connections: 2, answerMs, failure: unavailable };
   const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
   return {
     revoke: (revocations) =>
       database.inTransaction(async (client) => {
-        // Whatever the server's default is: who is told "revoked" must find it revoked after a crash.
+        // Overrides the server's default: a confirmed revocation must survive a crash.
         await client.query("SET LOCAL synchronous_commit = on");
         await client.query(`SELECT pg_advisory_xact_lock(${ORDER_LOCK})`);
         const { rows } = await client.query(REVOKE, [

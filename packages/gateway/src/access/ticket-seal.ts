@@ -2,22 +2,22 @@ import { decodeBase64Url, encodeBase64Url, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** Bytes of the key that tickets are sealed under. */
+/** Length of the key that seals tickets. */
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
-/** Longest text that is looked at: a principal may take 1,300 bytes, in base64 and with the rest. */
+/** The longest ticket that is parsed: a principal may take 1,300 bytes before base64, plus the other fields. */
 export const MAX_TICKET_LENGTH = 4096;
 
-/** Closes and opens what a ticket says: whoever reads an address learns nothing, and nobody makes one up. */
+/** Encrypts and authenticates the content of a ticket: a leaked URL reveals nothing, and a ticket cannot be forged. */
 export type TicketSeal = {
   seal(content: JsonObject): string;
-  /** `undefined` for anything that was not sealed under this key. */
+  /** `undefined` for anything that was not sealed with this key. */
   open(ticket: string): JsonObject | undefined;
 };
 
-/** A seal under one key; AES-256-GCM with random nonces, good for 2³² tickets of at most `maxLength` characters. */
+/** A seal with one key: AES-256-GCM with random nonces, safe for 2³² tickets of at most `maxLength` characters. */
 export function createTicketSeal(
   key: Uint8Array = randomBytes(KEY_BYTES),
   maxLength: number = MAX_TICKET_LENGTH,
@@ -40,17 +40,20 @@ export function createTicketSeal(
         const body = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
         return parseJson(Buffer.concat([body, decipher.final()])) as JsonObject;
       } catch {
-        // What is wrong with it is nobody's business.
+        // The caller does not learn what is wrong with it.
         return undefined;
       }
     },
   };
 }
 
-/** What gateways seal for each other; what was sealed for one purpose opens for no other. */
+/** Purposes for which gateways seal data. Data sealed for one purpose cannot be opened for another. */
 export type SealPurpose = "tickets" | "orders" | "streams" | "addresses" | "relays";
 
-/** The key for a purpose of gateways that have a private key in common; nothing leads back from it. */
+/**
+ * Derives the key for one purpose from a private key that the gateways share. The private key cannot be recovered
+ * from it.
+ */
 export function deriveSealKey(privateKey: string, purpose: SealPurpose): Uint8Array {
   const info = `countersign ${purpose} 1`;
   return new Uint8Array(hkdfSync("sha256", privateKey, "", info, KEY_BYTES));

@@ -15,7 +15,7 @@ const PURPOSE = { sessionId: "s", agent: "a" };
 const KEY = deriveSealKey("a private key", "tickets");
 const USED = JSON.stringify(["", "", "tickets"]);
 
-/** Knows everybody but those in the set. */
+/** Restores every principal except those in the set. */
 function createPeople(): { access: Pick<Access, "restore">; gone: Set<string> } {
   const gone = new Set<string>();
   const restore: NonNullable<Access["restore"]> = ({ way, principal }) =>
@@ -34,7 +34,7 @@ const open = ({ clock = createFakeClock(), ...rest }: Options = {}): Tickets =>
 const refused = async (redeemed: Promise<Grant>): Promise<void> =>
   expect(redeemed).rejects.toMatchObject({ code: "ERR_ACCESS_TOKEN", facts: { reason: "ticket" } });
 
-test("a ticket opens its stream once, and only its own session and agent", async () => {
+test("a ticket opens its stream once, for its own session and agent only", async () => {
   const tickets = open();
   const { ticket } = tickets.issue(grant("alice"), PURPOSE);
   expect((await tickets.redeem(ticket, PURPOSE)).principal.id).toBe("alice");
@@ -45,12 +45,12 @@ test("a ticket opens its stream once, and only its own session and agent", async
   ]) {
     const second = tickets.issue(grant("alice"), PURPOSE).ticket;
     await refused(tickets.redeem(second, other));
-    // A wrong try uses it up.
+    // A failed attempt uses it up.
     await refused(tickets.redeem(second, PURPOSE));
   }
 });
 
-test("a ticket lives half a minute, and not longer than what it was issued on", async () => {
+test("a ticket is valid for 30 seconds, and no longer than its grant", async () => {
   const clock = createFakeClock();
   const { access, gone } = createPeople();
   const tickets = open({ clock, access });
@@ -65,7 +65,7 @@ test("a ticket lives half a minute, and not longer than what it was issued on", 
   await refused(tickets.redeem(second, PURPOSE));
 });
 
-test("tickets are bounded for one and for all, and room comes back with time and with use", async () => {
+test("tickets are limited per principal and in total, and expiry and use free a place", async () => {
   const clock = createFakeClock();
   const tickets = open({ clock, limits: { total: 3, each: 2 } });
   const { ticket } = tickets.issue(grant("a"), PURPOSE);
@@ -79,7 +79,7 @@ test("tickets are bounded for one and for all, and room comes back with time and
   tickets.issue(grant("c"), PURPOSE);
 });
 
-test("gateways with one key and one ledger take each other's tickets, one of any number of tries", async () => {
+test("gateways with one key and one ledger accept each other's tickets, and one of any number of attempts wins", async () => {
   const clock = createFakeClock();
   const ledger = createMemoryLedger(clock);
   const [one, other, third] = [
@@ -96,7 +96,7 @@ test("gateways with one key and one ledger take each other's tickets, one of any
   expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("of a ticket only the hash is kept, and its text tells nothing", async () => {
+test("only the hash of a ticket is stored, and its text reveals nothing", async () => {
   const clock = createFakeClock();
   const ledger = createMemoryLedger(clock);
   const tickets = open({ clock, ledger });
@@ -108,7 +108,7 @@ test("of a ticket only the hash is kept, and its text tells nothing", async () =
   ]);
 });
 
-test("what nobody sealed costs the ledger nothing: made up, changed, cut, too long, or under another key", async () => {
+test("a ticket that is forged, changed, truncated, too long or under another key never reaches the ledger", async () => {
   const clock = createFakeClock();
   const claim = vi.fn<ThreadLedger["claim"]>();
   const tickets = open({ clock, ledger: { ...createMemoryLedger(clock), claim } });
@@ -148,7 +148,7 @@ test("a grant that this gateway cannot restore, or one without a name, opens not
   expect(() => one.issue(nameless, PURPOSE)).toThrow(/ticket/);
 });
 
-test("while the ledger is down every ticket is refused with the ledger's own code", async () => {
+test("while the ledger is down every ticket is rejected with the ledger's own code", async () => {
   const clock = createFakeClock();
   const ledger: ThreadLedger = {
     ...createMemoryLedger(clock),
@@ -163,7 +163,7 @@ test("while the ledger is down every ticket is refused with the ledger's own cod
   });
 });
 
-test("clocks of gateways may differ, but a ticket from far ahead is refused", async () => {
+test("clocks of gateways may differ, but a ticket from far ahead is rejected", async () => {
   const [ahead, behind] = [createFakeClock(), createFakeClock()];
   const ledger = createMemoryLedger(behind);
   const [one, other] = [open({ clock: ahead, ledger }), open({ clock: behind, ledger })];
@@ -174,7 +174,7 @@ test("clocks of gateways may differ, but a ticket from far ahead is refused", as
   await refused(other.redeem(one.issue(grant("a"), PURPOSE).ticket, PURPOSE));
 });
 
-test("used tickets do not pile up: whoever takes one later removes the old ones, also another's", async () => {
+test("used tickets do not pile up: a later redemption removes the old ones, also those of another gateway", async () => {
   const clock = createFakeClock();
   const ledger = createMemoryLedger(clock);
   const use = async (tickets: Tickets): Promise<string> => {

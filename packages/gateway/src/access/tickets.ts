@@ -9,13 +9,13 @@ import type { Principal } from "./principal.js";
 import { createTicketSeal } from "./ticket-seal.js";
 import type { TicketSeal } from "./ticket-seal.js";
 
-/** What a ticket opens, once. */
+/** The session and agent that a ticket opens, once. */
 export type TicketPurpose = { readonly sessionId: string; readonly agent: string };
 
-/** A ticket for its holder. */
+/** A ticket as the client receives it. */
 export type Ticket = { readonly ticket: string; readonly expiresAt: number };
 
-/** What tickets need of their gateway. */
+/** Options of {@link Tickets}. */
 export type TicketOptions = {
   readonly clock: Clock;
   readonly access: Pick<Access, "restore">;
@@ -24,28 +24,28 @@ export type TicketOptions = {
   readonly limits?: { readonly total?: number; readonly each?: number };
 };
 
-/** Milliseconds from the request for a ticket to the stream it opens. */
+/** Milliseconds between issuing a ticket and opening its stream. */
 export const TICKET_LIFE_MS = 30_000;
-/** How far the clock of the gateway that issued a ticket may be ahead. */
+/** How far the clock of the issuing gateway may be ahead. */
 export const TICKET_SKEW_MS = 120_000;
-/** How long it is known that a ticket was used: longer than clocks differ by which it could still count. */
+/** How long a used ticket is remembered: longer than any clock difference with which it could still be valid. */
 export const TICKET_KEEP_MS = 600_000;
-/** Tickets that may wait at once at this gateway, over all, and for one principal. */
+/** Unused tickets at this gateway, in total and per principal. */
 const MAX_TICKETS = 10_000;
 const MAX_TICKETS_EACH = 100;
-/** Where used tickets are kept: a thread of no agent, since names of agents are not empty. */
+/** The ledger thread of used tickets; it has no agent, since agent names are not empty. */
 const USED = JSON.stringify(["", "", "tickets"]);
 
 type Waiting = { readonly principal: string; readonly expiresAt: number };
 type Content = { readonly grant: GrantName; readonly purpose: string; readonly expiresAt: number };
 
 /**
- * Tickets for `EventSource`, which can send no header: an address may end up in a log, so what stands in it
- * is worth one stream of one session, for half a minute.
+ * Tickets for `EventSource`, which cannot send a header. A URL may end up in a log, so a ticket is worth one stream
+ * of one session, for 30 seconds.
  *
- * A ticket says itself what it is good for, sealed, and the ledger knows which were used, by their hashes. So
- * gateways with one key and one ledger take each other's tickets, each once; and who can write to the ledger
- * can make up no ticket, only have one taken twice.
+ * A ticket contains its own sealed content, and the ledger stores the hashes of used tickets. Gateways with one key
+ * and one ledger therefore accept each other's tickets, each once. Write access to the ledger is not enough to forge
+ * a ticket, only to have one accepted twice.
  */
 export class Tickets {
   /** By hash, oldest first. */
@@ -66,9 +66,9 @@ export class Tickets {
   }
 
   /**
-   * Asked before anything is written for a ticket: what is refused must not fill the ledger.
+   * Called before anything is written for a ticket: rejected requests must not fill the ledger.
    *
-   * @throws CountersignError `ERR_ACCESS_FULL` when too many are waiting
+   * @throws CountersignError `ERR_ACCESS_FULL` when too many are unused
    */
   assertRoom({ id }: Principal): void {
     this.#forgetOld();
@@ -79,9 +79,9 @@ export class Tickets {
     }
   }
 
-  /** Makes a ticket. */
+  /** Issues a ticket. */
   issue({ principal, name }: Grant, purpose: TicketPurpose): Ticket {
-    // What cannot be named cannot be had again, so nothing could be opened with it.
+    // A grant without a name cannot be restored, so the ticket would open nothing.
     if (name === undefined) throw tokenError("ticket");
     this.assertRoom(principal);
     const expiresAt = this.#clock.now() + TICKET_LIFE_MS;
@@ -91,9 +91,9 @@ export class Tickets {
   }
 
   /**
-   * Takes a ticket in; whatever comes of it, it is used up, at every gateway.
+   * Redeems a ticket. Success or failure uses it up, at every gateway.
    *
-   * @throws CountersignError `ERR_LEDGER_UNAVAILABLE` when nobody can say whether it was used
+   * @throws CountersignError `ERR_LEDGER_UNAVAILABLE` when the ledger cannot tell whether it was used
    */
   async redeem(ticket: string, purpose: TicketPurpose): Promise<Grant> {
     const content = contentOf(this.#seal.open(ticket));
@@ -115,7 +115,7 @@ export class Tickets {
     return grant;
   }
 
-  /** Whether nobody used it before. Now and then, what was used long ago is read along and removed. */
+  /** Marks a ticket as used; returns false if it already was. From time to time it also removes old rows. */
   async #use(row: LedgerRow, now: number): Promise<boolean> {
     const sweeps = Math.abs(now - this.#sweptAt) >= TICKET_KEEP_MS;
     if (sweeps) this.#sweptAt = now;
@@ -124,12 +124,12 @@ export class Tickets {
       sweeps ? USED : undefined,
     );
     const old: LedgerName[] = rows.filter(({ value }) => isOld(value, now));
-    // Not waited for: what is old now is still old at the next time.
+    // Not awaited: a failed removal is repeated at the next one.
     if (old.length > 0) void this.#ledger.write(USED, [], old).catch(() => undefined);
     return known[0] === undefined;
   }
 
-  /** The oldest come first, so the first that is still good ends the search. */
+  /** The oldest come first, so the first that is still valid ends the search. */
   #forgetOld(): void {
     const now = this.#clock.now();
     for (const [hash, { expiresAt }] of this.#waiting) {
@@ -147,7 +147,7 @@ function digestOf({ sessionId, agent }: TicketPurpose): string {
   return sha256Hex(JSON.stringify([sessionId, agent]));
 }
 
-/** What was sealed is ours, but maybe another version's. */
+/** The content was sealed by a gateway of ours, but possibly by another version. */
 function contentOf(value: JsonObject | undefined): Content | undefined {
   const { grant, purpose, expiresAt } = (value ?? {}) as Partial<Content>;
   if (typeof grant !== "object" || typeof purpose !== "string" || typeof expiresAt !== "number") {
