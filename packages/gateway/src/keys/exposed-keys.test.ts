@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-test("keys that the gateway made are its owner's alone; whose mode lets others in is told", async () => {
+test("keys that the gateway creates are private to their owner; a mode that lets others in is reported", async () => {
   for (const purpose of ["receipts", "checkpoint", "issuer"] as const) await openKey(home, purpose);
   expect(findExposedKeys(home)).toEqual([]);
   const file = join(home, "issuer.pem");
@@ -22,7 +22,7 @@ test("keys that the gateway made are its owner's alone; whose mode lets others i
   }
 });
 
-test("keys retired and still to come count, what is no private key of ours does not", async () => {
+test("retired and future keys are checked; other files are not", async () => {
   for (const name of ["receipts-retired-0.pem", "receipts-next.pem", "cert.pem", "keys.jsonl"]) {
     await writeFile(join(home, name), "");
     await chmod(join(home, name), 0o644);
@@ -33,7 +33,7 @@ test("keys retired and still to come count, what is no private key of ours does 
   ]);
 });
 
-test("a directory or a hash of the admin token that others may change is told; one under a sticky mount is not", async () => {
+test("a directory or admin token hash that others may change is reported; one under a sticky mount is not", async () => {
   const hash = join(home, "admin-token.sha256");
   await writeFile(hash, "");
   await chmod(hash, 0o644);
@@ -50,7 +50,7 @@ test("a directory or a hash of the admin token that others may change is told; o
 });
 
 test.skipIf(process.platform === "win32")(
-  "a pipe in the place of a key or of the admin token's hash fails the start instead of holding it",
+  "a named pipe in place of a key or of the admin token's hash fails the start instead of blocking it",
   async () => {
     for (const name of ["issuer.pem", "admin-token.sha256"]) {
       execFileSync("mkfifo", [join(home, name)]);
@@ -60,6 +60,6 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a directory that is not there has none", () => {
+test("a missing directory has no exposed keys", () => {
   expect(findExposedKeys(join(home, "missing"))).toEqual([]);
 });

@@ -1,36 +1,36 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Rights of the group and of everybody else. */
+/** Permissions of the group and of others. */
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
-/** In a directory with it, nobody replaces what is another's: how orchestrators mount secrets. */
+/** In a sticky directory, users cannot replace each other's files. Orchestrators mount secrets this way. */
 const STICKY = 0o1000;
 
-/** Keys in use, retired and still to come; certificates that somebody put beside them are no secret. */
+/** Current, retired and future private keys; certificates next to them are not secret. */
 const PRIVATE_KEY = /^(?:receipts|checkpoint|issuer)(?:-.+)?\.pem$/u;
-/** Who writes it chooses the admin token. */
+/** A user who can write this file chooses the admin token. */
 const ADMIN_HASH = "admin-token.sha256";
 
-/** A private key that others than its owner may read or change, or the place of one that they may change. */
+/** A private key that users other than its owner can read or change, or a directory in which they can replace it. */
 export type ExposedKey = {
   readonly file: string;
   readonly mode: string;
-  /** What others can do. */
+  /** The permission of other users. */
   readonly rights: "read" | "changed";
   readonly remedy: "chmod 600" | "chmod 700";
 };
 
 /**
- * What of a key directory lets others in, by its mode. Told and no failure: some mounts, as those of orchestrators,
- * cannot do better. On Windows there is nothing, because its modes do not tell.
+ * Finds keys whose file mode gives access to other users. It is a warning, not a failure: some mounts of
+ * orchestrators allow no better mode. On Windows the list is empty, because file modes carry no information there.
  */
 export function findExposedKeys(directory: string): ExposedKey[] {
   if (process.platform === "win32") return [];
   const keys = namesIn(directory).filter((name) => PRIVATE_KEY.test(name));
   const mode = modeOf(directory);
   return [
-    // Who can rename in it can put keys and an admin token of their own in place of ours.
+    // A user who can rename files in the directory can replace the keys and the admin token.
     ...((mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0
       ? []
       : [exposed(directory, "changed", "chmod 700")]),
@@ -57,7 +57,7 @@ function exposed(
   return { file, mode, rights, remedy };
 }
 
-/** None when it is not there, or may be entered but not listed: whoever needs a key finds out when it is opened. */
+/** Empty when the directory is missing or cannot be listed: opening a key then reports the error. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort();

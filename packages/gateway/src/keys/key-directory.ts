@@ -16,15 +16,15 @@ import { readRegularFile } from "../base/read-regular-file.js";
 import "./errors.js";
 import { writeNewFile } from "./write-new-file.js";
 
-/** The keys a gateway signs with, each for one purpose. */
+/** The keys that a gateway signs with, one per purpose. */
 export type KeyPurpose = "receipts" | "checkpoint" | "issuer";
 
 const OWNER_ONLY = 0o600;
 const NAME_DIGITS = 8;
-/** Bytes of a file with a key or a hash in it; a key has 119. */
+/** Maximum size of a file with a key or a hash; a key has 119 bytes. */
 const MAX_KEY_BYTES = 16 * 1024;
 
-/** The key of a purpose, where there is one. */
+/** Reads the key of a purpose, if it exists. */
 export async function findKey(
   directory: string,
   purpose: KeyPurpose,
@@ -33,19 +33,19 @@ export async function findKey(
   return existsSync(file) ? readKey(file) : undefined;
 }
 
-/** The key of a purpose, made and kept where only its owner can read it when there is none yet. */
+/** Reads the key of a purpose, or creates one that only its owner can read. */
 export async function openKey(directory: string, purpose: KeyPurpose): Promise<Ed25519Key> {
   const known = await findKey(directory, purpose);
   if (known !== undefined) return known;
   const file = join(directory, `${purpose}.pem`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const key = generateKey();
-  // It fails when somebody else made the file in the meantime: two keys would split the log.
+  // Fails when another process created the file in the meantime: two keys would split the log.
   await writeNewFile(file, exportPrivateKeyPem(key), OWNER_ONLY);
   return key;
 }
 
-/** The private key in a file; what is wrong with it is told with its path, never with its content. */
+/** Reads a private key; an error names its path and never its content. */
 export async function readKey(file: string): Promise<Ed25519Key> {
   try {
     return importPrivateKey(readRegularFile(file, MAX_KEY_BYTES).toString("utf8"));
@@ -61,18 +61,20 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "code" in error;
 }
 
-/** What guards the control plane. */
+/** The admin token of the control plane. */
 export type AdminToken = {
-  /** What it is called in the log: `admin-` and the first eight hex digits of its SHA-256. */
+  /** Its name in the log: `admin-` and the first eight hex digits of its SHA-256. */
   readonly name: string;
-  /** The token itself, only when it was made just now. */
+  /** The token itself, only when it was created just now. */
   readonly fresh: string | undefined;
   matches(token: string): boolean;
-  /** Writes a fresh one down; until then a start that fails leaves nothing that nobody was shown. */
+  /**
+   * Stores the hash of a new token. It is called late, so that a failed start stores no token that was never printed.
+   */
   keep(): Promise<void>;
 };
 
-/** The admin token: made once, shown once, kept as a hash. */
+/** Reads the admin token, or creates it. The token is shown once and stored as a hash. */
 export async function openAdminToken(directory: string): Promise<AdminToken> {
   const file = join(directory, "admin-token.sha256");
   const fresh = existsSync(file) ? undefined : encodeBase64Url(randomBytes(32));
@@ -90,7 +92,7 @@ export async function openAdminToken(directory: string): Promise<AdminToken> {
   };
 }
 
-/** A hash that is cut short fits no token: told at the start, instead of as a wrong token ever after. */
+/** A truncated hash matches no token. It is reported at the start, because every token would be rejected later. */
 async function readHash(file: string): Promise<string> {
   const text = readRegularFile(file, MAX_KEY_BYTES).toString("utf8").trim();
   if (/^[\w-]{43}$/u.test(text)) return text;

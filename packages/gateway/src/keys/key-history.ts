@@ -18,23 +18,23 @@ import "./errors.js";
 import { replaceFile } from "./replace-file.js";
 import { writeNewFile } from "./write-new-file.js";
 
-/** Where a key directory keeps the public side: who signed when, and the log's own key. */
+/** Files with the public data of a key directory: the key history and the log's verification key. */
 export const KEY_FILES = {
   history: "keys.jsonl",
   vkey: "log.vkey",
-  /** A copy of the last checkpoint that was signed. */
+  /** A copy of the last signed checkpoint. */
   checkpoint: "last-checkpoint",
 } as const;
 
-/** 10,000 lines of it. */
+/** Room for 10,000 lines. */
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 
-/** The history as it stands in the directory. */
+/** Reads the history from the directory. */
 export function readHistory(directory: string): string {
   return readRegularFile(join(directory, KEY_FILES.history), MAX_HISTORY_BYTES).toString("utf8");
 }
 
-/** Starts the history with the first key, or checks that the key in use is its last one. */
+/** Creates the history with the first key, or checks that the key in use is its last one. */
 export async function openKeyHistory(
   directory: string,
   key: Ed25519Key,
@@ -52,7 +52,7 @@ export async function openKeyHistory(
   assertKeyHistory(directory, key);
 }
 
-/** Refuses a history that does not end with the key in use; without a history there is nothing to say. */
+/** Rejects a history that does not end with the key in use; a missing history is accepted. */
 export function assertKeyHistory(directory: string, key: Ed25519Key | undefined): void {
   const file = join(directory, KEY_FILES.history);
   if (!existsSync(file)) return;
@@ -65,7 +65,7 @@ export function assertKeyHistory(directory: string, key: Ed25519Key | undefined)
   );
 }
 
-/** Adds the line in which the old key hands over to the new one. */
+/** Appends the record in which the old key hands over to the new one. */
 export async function handOverKey(
   directory: string,
   keys: { old: Ed25519Key; next: Ed25519Key },
@@ -81,11 +81,11 @@ export async function handOverKey(
     firstEntry: facts.firstEntry,
     retires: [keys.old.publicKey],
   });
-  // A history that was cut short would leave no export that verifies.
+  // With a truncated history no export would verify.
   await replaceFile(file, `${text.trimEnd()}\n${encodeKeyRecord(record)}\n`);
 }
 
-/** Writes the log's verification key where exports and auditors find it. */
+/** Writes the log's verification key for exports and auditors. */
 export async function writeLogKey(
   directory: string,
   origin: string,

@@ -7,8 +7,8 @@ import type { LogSeal } from "@countersign/receipts/log";
 const KEY_BYTES = 32;
 
 /**
- * The seal of a log, under a key that comes from the one its checkpoints are signed with: whoever has that key signs
- * for the log anyway, and nobody has another to keep.
+ * The seal of a log. Its key is derived from the checkpoint key, so operators have no further key to keep: a holder
+ * of the checkpoint key can sign for the log anyway.
  */
 export function logSealOf(checkpointKey: Ed25519Key, origin: string): LogSeal {
   const secret = exportPrivateKeyPem(checkpointKey);

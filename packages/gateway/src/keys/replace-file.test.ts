@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-test("a new text takes the place of the old one only when it is on the medium", async () => {
+test("the new content replaces the old only after it is flushed to disk", async () => {
   const file = join(home, "a");
   await writeFile(file, "old");
   const handle = await open(file);
@@ -30,7 +30,7 @@ test("a new text takes the place of the old one only when it is on the medium", 
   expect(await readdir(home)).toEqual(["a"]);
 });
 
-test("a text that cannot be written leaves the old one", async () => {
+test("a failed write leaves the old content", async () => {
   const file = join(home, "a");
   await writeFile(file, "old");
   await expect(replaceFile(file, Symbol("full") as unknown as string)).rejects.toThrow();

@@ -1,9 +1,10 @@
 import { open, rename } from "node:fs/promises";
 
 /**
- * Gives a file a new text, whole or not at all: written beside it and through to the medium, then renamed.
+ * Replaces the content of a file atomically: writes a temporary file, flushes it to disk and renames it.
  *
- * Without the flush a power cut may keep the new name and lose the text, and an empty file is worse than the old one.
+ * Without the flush a power loss may keep the new name and lose the content, and an empty file is worse than the old
+ * one.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const beside = `${file}.new`;

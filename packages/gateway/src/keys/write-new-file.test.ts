@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-test("a new file has its text and is its owner's alone; one that is there stays as it was", async () => {
+test("a new file has its content and is private to its owner; an existing one stays as it was", async () => {
   const file = join(home, "a");
   await writeNewFile(file, "one", 0o600);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -19,14 +19,14 @@ test("a new file has its text and is its owner's alone; one that is there stays 
   expect(await readFile(file, "utf8")).toBe("one");
 });
 
-test("a file that cannot be written is told with its path", async () => {
+test("a file that cannot be written is reported with its path", async () => {
   const file = join(home, "missing", "a");
   const failure: unknown = await writeNewFile(file, "x", 0o600).catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: "ERR_KEYS_UNWRITABLE", facts: { file } });
 });
 
-test("a key that could not be written whole leaves no file, so that the next start makes one", async () => {
-  // A text that is none fails behind the opening of the file, as a full disk does.
+test("a failed write of a key leaves no file, so that the next start creates one", async () => {
+  // An invalid content fails after the file is opened, as a full disk does.
   const failing = writeNewFile(join(home, "a"), Symbol("full") as unknown as string, 0o600);
   await expect(failing).rejects.toMatchObject({ code: "ERR_KEYS_UNWRITABLE" });
   expect(await readdir(home)).toEqual([]);
@@ -34,7 +34,7 @@ test("a key that could not be written whole leaves no file, so that the next sta
   expect(await readdir(home)).toEqual(["issuer.pem"]);
 });
 
-test("an admin token's hash that is cut short is told at the start", async () => {
+test("a truncated hash of the admin token is reported at the start", async () => {
   const admin = await openAdminToken(home);
   await admin.keep();
   expect((await openAdminToken(home)).matches(admin.fresh ?? "")).toBe(true);

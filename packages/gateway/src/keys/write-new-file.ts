@@ -4,11 +4,11 @@ import { CountersignError } from "@countersign/core";
 import "./errors.js";
 
 /**
- * Writes a file that must not be there yet, whole and through to the medium, or leaves nothing.
+ * Creates a file that must not exist yet, writes it completely and flushes it to disk, or leaves nothing.
  *
- * Half a key would keep every later start from succeeding, and what it signs is durable: it must be, too.
+ * Half a key would make every later start fail. A key must be as durable as the entries it signs.
  *
- * @throws the system's own error when the file is there, `ERR_KEYS_UNWRITABLE` for everything else
+ * @throws the system's own error when the file exists, `ERR_KEYS_UNWRITABLE` for everything else
  */
 export async function writeNewFile(file: string, text: string, mode: number): Promise<void> {
   const handle = await open(file, "wx", mode).catch((error: NodeJS.ErrnoException) => {
@@ -31,14 +31,17 @@ function unwritable(file: string, { code, name }: NodeJS.ErrnoException): Counte
   return new CountersignError("ERR_KEYS_UNWRITABLE", message, { file });
 }
 
-/** A name is durable only when its directory is; where a directory cannot be opened, the system sees to it. */
+/**
+ * A file name is durable only when its directory is flushed; systems that cannot open a directory flush it
+ * themselves.
+ */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r").catch(() => undefined);
   if (handle === undefined) return;
   try {
     await handle.sync();
   } catch {
-    // Some file systems know no such thing.
+    // Some file systems do not support flushing a directory.
   } finally {
     await handle.close();
   }
