@@ -12,7 +12,7 @@ import { RunSlots } from "../access/run-slots.js";
 import { SessionOwners } from "../sessions/session-owners.js";
 import { Tickets } from "../access/tickets.js";
 
-/** Everything a listener asks before it lets somebody do something. */
+/** Authentication, tickets, limits and session ownership, checked before a request is served. */
 export type AccessControl = {
   readonly access: Access;
   readonly limits: ListenLimits;
@@ -20,31 +20,31 @@ export type AccessControl = {
   readonly owners: SessionOwners;
   readonly runs: RunSlots;
   readonly tickets: Tickets;
-  /** Streams whose clients may come back to them. */
+  /** Streams that their clients can resume. */
   readonly resumableStreams: ResumableStreams;
-  /** Streams at other gateways whose clients come back here; none where there are no others. */
+  /** Resumes streams of other gateways; `undefined` for a single gateway. */
   readonly relays: ResumeElsewhere | undefined;
-  /** Ends what runs by itself. */
+  /** Stops the timers. */
   close(): void;
 };
 
-/** What a door is made of. */
+/** Options of {@link createAccessControl}. */
 export type AccessControlOptions = {
   readonly clock: Clock;
-  /** Where it is kept which tickets were used, and whose sessions are whose, for all gateways that share it. */
+  /** Stores used tickets and session owners, for all gateways that share it. */
   readonly ledger: ThreadLedger;
-  /** 32 bytes under which tickets are sealed, the same wherever they shall be taken; fresh ones when left out. */
+  /** 32 bytes that seal tickets, the same at every gateway that accepts them; random when left out. */
   readonly ticketKey?: Uint8Array | undefined;
   readonly access?: Access | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
-  /** Names a stream so that other gateways know whose it is. */
+  /** Creates a stream key from which other gateways can tell which gateway has the stream. */
   readonly createStreamKey?: (() => string) | undefined;
   openRelays?(limits: ListenLimits): ResumeElsewhere | undefined;
-  /** Told of every credential that was refused; the error names none. */
+  /** Called for every rejected credential; the error does not contain it. */
   onRefused?(error: unknown): void;
 };
 
-/** Makes the door of a gateway; without an access everybody is anonymous. */
+/** Creates the access control of a gateway; without `access` every client is anonymous. */
 export function createAccessControl(options: AccessControlOptions): AccessControl {
   const { clock, access = OPEN_ACCESS, limits } = options;
   const resolved = { ...DEFAULT_LISTEN_LIMITS, ...limits };
@@ -74,10 +74,13 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
   };
 }
 
-/** What a credential is made of; RFC 6750 section 2.1. */
+/** The characters of a bearer token; RFC 6750 section 2.1. */
 const CREDENTIAL = /^[A-Za-z0-9._~+/-]+=*$/;
 
-/** Also where nobody asks for one: an agent may get it in a header, and a frame can hold what no header could. */
+/**
+ * Also checked where no credential is required: it may be forwarded to an agent in a header, and a WebSocket frame
+ * can hold characters that no header can.
+ */
 function assertWellFormed(token: string | undefined): void {
   if (token === undefined) return;
   if (token.length > MAX_TOKEN_LENGTH) throw tokenError("too-large");

@@ -55,7 +55,7 @@ function call(
 const codeOf = async (response: Response): Promise<unknown> =>
   ((await response.json()) as { code?: unknown }).code;
 
-test("without a credential nothing is started, stopped or ticketed, and the answer says what is asked for", async () => {
+test("without a credential no run, stop or ticket is served, and the response states the requirement", async () => {
   await start(jwtAccess());
   for (const path of [
     "/agents/support",
@@ -77,7 +77,7 @@ test("without a credential nothing is started, stopped or ticketed, and the answ
   expect(fixture.recorder.drafts).toEqual([]);
 });
 
-test("the official client comes in with a header, and its token goes no further", async () => {
+test("the official client authenticates with a header, and its token is not forwarded", async () => {
   await start(jwtAccess());
   const token = await identity.token("alice");
   const run = await runClient(`${fixture.url}/agents/support`, {
@@ -89,7 +89,7 @@ test("the official client comes in with a header, and its token goes no further"
   expect(JSON.stringify([fixture.agentRequests, fixture.recorder.drafts])).not.toContain(token);
 });
 
-test("an agent that is configured to gets the client's own credential", async () => {
+test("an agent with forward_authorization receives the client's own credential", async () => {
   await start(jwtAccess(), {
     target: { forwardAuthorization: true, headers: { authorization: "Bearer own" } },
   });
@@ -98,7 +98,7 @@ test("an agent that is configured to gets the client's own credential", async ()
   expect(fixture.agentRequests[0]?.headers.authorization).toBe(`Bearer ${token}`);
 });
 
-test("a bad credential is 401 and a missing scope 403; neither is repeated anywhere", async () => {
+test("an invalid credential is 401 and a missing scope 403; neither response repeats it", async () => {
   const journal: unknown[] = [];
   const note = (...entry: unknown[]): void => void journal.push(entry);
   await start(createAccess([identity.authenticator({ scopes: ["run"] })]), {
@@ -124,7 +124,7 @@ test("a bad credential is 401 and a missing scope 403; neither is repeated anywh
   for (const secret of [expired, token]) expect(told).not.toContain(secret.slice(-20));
 });
 
-test("a session, its run and its stream are its owner's alone", async () => {
+test("a session, its run and its stream belong to its owner alone", async () => {
   await start(jwtAccess());
   const [alice, bob] = [await identity.token("alice"), await identity.token("bob")];
   const held = await call("/ag-ui/run", {
@@ -157,7 +157,7 @@ test("a session, its run and its stream are its owner's alone", async () => {
   expect(sseEvents(await body).at(-1)).toMatchObject({ code: "RUN_STOPPED" });
 });
 
-test("a session that the gateway made up is bound to who got it", async () => {
+test("a session that the gateway generated belongs to the client that received it", async () => {
   await start(jwtAccess());
   const response = await call("/ag-ui/run", {
     token: await identity.token("alice"),
@@ -173,7 +173,7 @@ test("a session that the gateway made up is bound to who got it", async () => {
   expect(foreign.status).toBe(403);
 });
 
-test("a token that expires ends the stream it opened, and the agent's side with it", async () => {
+test("an expired token ends the stream it opened, and the agent's connection with it", async () => {
   const clock = createFakeClock(Date.now());
   await start(createAccess([identity.authenticator({ clock })]));
   const token = await identity.token("alice", { exp: Math.floor(Date.now() / 1000) + 60 });
@@ -185,7 +185,7 @@ test("a token that expires ends the stream it opened, and the agent's side with 
   expect((await call("/ag-ui/run", { token, input: {} })).status).toBe(401);
 });
 
-test("a revoked API key ends what it opened; another one goes on", async () => {
+test("a revoked API key ends what it opened; another key continues", async () => {
   const [one, two] = [createApiKey(), createApiKey()];
   let entries = [
     { name: "one", hash: one.hash },
@@ -204,7 +204,7 @@ test("a revoked API key ends what it opened; another one goes on", async () => {
   expect(sseEvents(await second).at(-1)).toMatchObject({ code: "RUN_STOPPED" });
 });
 
-test("runs of a principal: at the bound, one over, and again after one ended", async () => {
+test("runs of a principal: at the limit, one above, and again after one ended", async () => {
   await start(jwtAccess(), { gateway: { listenLimits: { runsPerPrincipal: 2 } } });
   const token = await identity.token("alice");
   const open = (runId: string): Promise<Response> =>
@@ -252,14 +252,14 @@ test("a ticket opens one stream of its own session and agent, and nothing twice"
       })
     ).status,
   ).toBe(401);
-  // A ticket is no credential for anything else.
+  // A ticket is not accepted as a credential for any other request.
   expect((await call("/ag-ui/run", { query: `?ticket=${second.ticket}`, input: {} })).status).toBe(
     401,
   );
   expect((await call("/ag-ui/run", { token: second.ticket, input: {} })).status).toBe(401);
 });
 
-test("what a token opened by ticket ends with the token", async () => {
+test("a stream opened by ticket ends when its token expires", async () => {
   const clock = createFakeClock(Date.now());
   await start(createAccess([identity.authenticator({ clock })]));
   const token = await identity.token("alice", { exp: Math.floor(Date.now() / 1000) + 60 });
@@ -272,7 +272,7 @@ test("what a token opened by ticket ends with the token", async () => {
   expect(sseEvents(await body).at(-1)).toMatchObject({ code: "ACCESS_EXPIRED" });
 });
 
-test("an issuer that is out of reach means 503, not entry", async () => {
+test("an unreachable issuer means 503, not access", async () => {
   const down = await startIdentity();
   const token = await down.token("alice");
   await start(createAccess([down.authenticator()]));

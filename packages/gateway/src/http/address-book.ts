@@ -5,28 +5,28 @@ import "../access/errors.js";
 import { clientAddress, createNetworks, isWithin, placeOf } from "./address.js";
 import type { ListenLimits } from "../base/limits.js";
 
-/** Counts what each address has open. */
+/** Counts the open connections of each address. */
 export type AddressBook = {
-  /** Whether a fresh connection may stay; it is counted, and listed, until it closes. */
+  /** Whether a new connection is accepted; it is counted, and listed, until it closes. */
   admitConnection(connection: Socket): boolean;
-  /** HTTP/2 sessions and upgraded sockets are no HTTP/1.1 connections: only this list has them all. */
+  /** All connections. Node lists neither HTTP/2 sessions nor upgraded sockets as HTTP/1.1 connections. */
   connections(): Iterable<Socket>;
-  /** Counts a request that came through a trusted proxy until its end, or throws when there are too many. */
+  /** Counts a request from a trusted proxy until it ends, or throws when there are too many. */
   admitRequest(
     question: Pick<IncomingMessage, "headers" | "socket">,
     end: (done: () => void) => void,
   ): void;
 };
 
-/** Makes the book of a listener. */
+/** Creates the address book of a listener. */
 export function createAddressBook(limits: ListenLimits): AddressBook {
   const trusted = createNetworks(limits.trustedProxies);
   const allowed = limits.connectionsPerAddress;
   const open = new Map<string, number>();
-  /** Every connection, with the place it counts for; what comes through a trusted proxy counts by request. */
+  /** Every connection with the address it counts for; connections of trusted proxies count per request instead. */
   const connections = new Map<Socket, string | undefined>();
 
-  /** The place that is taken, if there was room. */
+  /** Takes a slot of the address; `undefined` if none is free. */
   const take = (address: string): string | undefined => {
     const place = placeOf(address);
     const count = open.get(place) ?? 0;
@@ -39,7 +39,7 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
     if (left > 0) open.set(place, left);
     else open.delete(place);
   };
-  // One function for all connections: a thousand that wait should not hold a thousand.
+  // One function for all connections: a thousand idle ones should not hold a thousand closures.
   function forget(this: Socket): void {
     const place = connections.get(this);
     if (place !== undefined) giveBack(place);
@@ -48,10 +48,10 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
 
   return {
     admitConnection: (connection) => {
-      // Known from a first reading of its request, and counted.
+      // Already counted when its request was read for the first time.
       if (connections.has(connection)) return true;
       const peer = connection.remoteAddress;
-      // Gone before it was looked at.
+      // The connection closed before it was accepted.
       if (peer === undefined) return false;
       const isTrusted = isWithin(trusted, peer);
       const place = isTrusted ? undefined : take(peer);

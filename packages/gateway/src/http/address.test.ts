@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clientAddress, createNetworks, isNetwork, isWithin, placeOf } from "./address.js";
 
-test("the nearest address that is no trusted proxy is the client's", () => {
+test("the nearest address that is not a trusted proxy is the client's", () => {
   const trusted = createNetworks(["10.0.0.0/8", "::1"]);
   expect(clientAddress("192.0.2.1", "203.0.113.7", trusted)).toBe("192.0.2.1");
   expect(clientAddress("10.0.0.1", "203.0.113.7", trusted)).toBe("203.0.113.7");
@@ -14,14 +14,14 @@ test("the nearest address that is no trusted proxy is the client's", () => {
   expect(clientAddress("10.0.0.1", "203.0.113.7, nonsense", trusted)).toBeUndefined();
 });
 
-test("an IPv6 network of 64 bits is one place, however it is written", () => {
+test("a /64 of IPv6 counts as one address, in any notation", () => {
   expect(placeOf("2001:db8:0:1::5")).toBe(placeOf("2001:0DB8:0000:0001:aaaa:bbbb:cccc:dddd"));
   expect(placeOf("2001:db8::1")).not.toBe(placeOf("2001:db8:0:1::1"));
   expect(placeOf("fe80::1%eth0")).toBe(placeOf("fe80::2"));
   expect(placeOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
 });
 
-test("networks are told from what is none", () => {
+test("isNetwork tells networks and addresses from other text", () => {
   for (const good of ["10.0.0.0/8", "192.0.2.1", "::1", "2001:db8::/32"])
     expect(isNetwork(good)).toBe(true);
   for (const bad of ["10.0.0.0/33", "10.0.0.0/", "example.org", "10.0.0.0/8/8", "::/129", ""]) {

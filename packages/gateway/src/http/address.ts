@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** Networks by their text, `10.0.0.0/8` or one address. */
+/** Parses networks such as `10.0.0.0/8`, or single addresses. */
 export function createNetworks(texts: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const text of texts) {
@@ -13,7 +13,7 @@ export function createNetworks(texts: readonly string[]): BlockList {
   return networks;
 }
 
-/** Whether a text names a network or an address. */
+/** Whether a text is a network or an address. */
 export function isNetwork(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");
   if (rest.length > 0 || (!isIPv4(address) && !isIPv6(address))) return false;
@@ -21,7 +21,7 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
 }
 
-/** Whether an address lies in one of the networks. */
+/** Whether an address is in one of the networks. */
 export function isWithin(networks: BlockList, address: string): boolean {
   const plain = plainAddress(address);
   if (isIPv4(plain)) return networks.check(plain, "ipv4");
@@ -29,10 +29,10 @@ export function isWithin(networks: BlockList, address: string): boolean {
 }
 
 /**
- * Where a request really comes from: the peer, or what a trusted proxy says.
+ * The address of the client: the peer's, or the one that a trusted proxy reports.
  *
- * The list is read from its end, where the nearest proxy writes: what stands before the first address that
- * is not a trusted proxy was written by the client. `undefined` when a proxy speaks for itself.
+ * The list is read from its end, where the nearest proxy writes: entries before the first untrusted address were
+ * written by the client. `undefined` when a proxy sends a request of its own.
  */
 export function clientAddress(
   peer: string,
@@ -48,7 +48,7 @@ export function clientAddress(
   return undefined;
 }
 
-/** What counts as one place: an IPv4 address, or the 64 bits of IPv6 that one customer gets. */
+/** The unit that limits count: an IPv4 address, or a /64 of IPv6, which one customer gets. */
 export function placeOf(address: string): string {
   const plain = plainAddress(address);
   if (!isIPv6(plain)) return plain;
@@ -63,7 +63,7 @@ export function placeOf(address: string): string {
     .join(":");
 }
 
-/** Some proxies write the client's port along; an entry that is not understood would count for nobody. */
+/** Some proxies append the client's port; an entry that cannot be parsed would escape the limit. */
 function withoutPort(entry: string): string {
   const [, v6, v4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(entry) ?? [];
   return v6 ?? v4 ?? entry;

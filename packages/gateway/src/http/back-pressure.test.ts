@@ -31,7 +31,7 @@ rules:
   ag_ui_inbound: { default: allow }
 `;
 
-/** Forty megabytes for the thread named `flood`, a short answer for everybody else. */
+/** Sends forty megabytes for the thread `flood`, and a short response for every other thread. */
 function flooding(written: { bytes: number }): FakeScript {
   return (asked) => ({
     pieces: (async function* (): AsyncGenerator<FakePiece> {
@@ -72,7 +72,7 @@ async function settled(written: { bytes: number }): Promise<number> {
   return last;
 }
 
-test("a reader that does not read makes its own agent wait, and nobody else", async () => {
+test("a slow reader makes its own agent wait, and no other", async () => {
   const written = { bytes: 0 };
   // Shorter than the pause below: a slow reader must not look like a silent agent.
   fixture = await startFixture(flooding(written), {
@@ -117,7 +117,7 @@ test("a socket that does not read makes its agent wait too", async () => {
   await vi.waitFor(() => expect(last).toContain("RUN_FINISHED"), { timeout: 10_000 });
 });
 
-test("a store that is slow makes the agent wait: what waits for its receipt is bounded", async () => {
+test("a slow store makes the agent wait: events that wait for a receipt are bounded", async () => {
   const written = { bytes: 0 };
   const held: (() => void)[] = [];
   let isHolding = true;
@@ -145,7 +145,7 @@ test("a store that is slow makes the agent wait: what waits for its receipt is b
   expect(written.bytes).toBe(COUNT * BIG.length);
 });
 
-test("headers go out before the first event, and a quiet stream gets heartbeats", async () => {
+test("headers are sent before the first event, and an idle stream gets heartbeats", async () => {
   let speak = (): void => {};
   const silence = new Promise<void>((resolve) => {
     speak = resolve;
@@ -181,7 +181,7 @@ function ask(
   return stream;
 }
 
-test("with TLS the listener speaks HTTP/2, where one slow stream does not hold up its neighbour, and HTTP/1.1", async () => {
+test("with TLS the listener serves HTTP/1.1 and HTTP/2, where a slow stream does not delay another", async () => {
   const written = { bytes: 0 };
   const tls = selfSigned();
   fixture = await startFixture(flooding(written), { policy: OPEN, gateway: { tls } });

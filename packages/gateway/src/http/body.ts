@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { Readable } from "node:stream";
 
-/** Reads a whole request body, refusing it as soon as it is over the limit. */
+/** Reads a whole request body, and rejects it as soon as it exceeds the limit. */
 export async function readBody(request: Readable, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let total = 0;

@@ -23,7 +23,7 @@ afterEach(async () => {
   agent = undefined;
 });
 
-/** The guide's receiver for server-sent events, as it is printed there. */
+/** The guide's SSE snippet, unchanged. */
 const SSE_SNIPPET = `
 const es = new EventSource("/ag-ui/stream?session=" + sessionId);
 
@@ -38,7 +38,7 @@ es.addEventListener("error", (err) => {
 });
 `;
 
-/** The guide's receiver for WebSocket, as it is printed there. */
+/** The guide's WebSocket snippet, unchanged. */
 const SOCKET_SNIPPET = `
 const ws = new WebSocket("wss://example.app/ag-ui?session=" + sessionId);
 
@@ -59,7 +59,7 @@ rules:
   ag_ui_inbound: { default: block, allow_classifications: [display, mutate] }
 `;
 
-/** A page of example.app, whose name leads to the gateway, with a snippet on it. */
+/** Opens a page of example.app, which resolves to the gateway, and runs a snippet in it. */
 async function openPage(snippet: string): Promise<Page> {
   const port = new URL(fixture?.url ?? "").port;
   browser = await chromium.launch({
@@ -79,7 +79,7 @@ async function openPage(snippet: string): Promise<Page> {
   const page = await browser.newPage({ ignoreHTTPSErrors: true });
   // Any page of that origin will do.
   await page.goto("https://example.app/healthz");
-  // A browser reads no types; a compiler would take out this one.
+  // Browsers do not parse types; a compiler would remove this one.
   const script = snippet.replace(": Partial<AgUiEvent>", "");
   await page.addScriptTag({
     content: `const sessionId = "sess_01"; const rendered = []; const render = (event) => rendered.push(event);${script}`,

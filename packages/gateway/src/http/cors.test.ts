@@ -21,7 +21,7 @@ const preflight = (path: string, origin: string, method = "POST"): Promise<Respo
     },
   });
 
-test("a preflight of a listed origin is answered without a credential, and never allows cookies", async () => {
+test("a preflight of a listed origin needs no credential, and never allows cookies", async () => {
   await start(APP);
   for (const path of ["/agents/support", "/ag-ui/run", "/ag-ui/tickets", "/ag-ui/stop"]) {
     const answer = await preflight(path, APP);
@@ -36,7 +36,7 @@ test("a preflight of a listed origin is answered without a credential, and never
   }
 });
 
-test("a foreign origin, an unknown path and a wrong method are told no", async () => {
+test("a foreign origin, an unknown path and a wrong method are refused", async () => {
   await start(APP);
   const foreign = await preflight("/ag-ui/run", "https://evil.example");
   expect(foreign.status).toBe(403);
@@ -45,7 +45,7 @@ test("a foreign origin, an unknown path and a wrong method are told no", async (
   expect((await preflight("/ag-ui/run", APP, "DELETE")).status).toBe(405);
 });
 
-test("a refusal can be read by the page it is meant for", async () => {
+test("a page of a listed origin can read a refusal", async () => {
   await start(APP);
   const answer = await fetch(`${fixture.url}/ag-ui/run`, {
     method: "POST",
@@ -56,7 +56,7 @@ test("a refusal can be read by the page it is meant for", async () => {
   expect(answer.headers.get("access-control-expose-headers")).toContain("www-authenticate");
 });
 
-test("with * every page may ask, since only a credential it holds counts", async () => {
+test("with * every page may call, since only the credential that it holds decides", async () => {
   await start("*");
   const answer = await preflight("/ag-ui/run", "https://any.example");
   expect(answer.headers.get("access-control-allow-origin")).toBe("*");

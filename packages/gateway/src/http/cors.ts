@@ -15,15 +15,15 @@ const ALLOWED_HEADERS = [
   SESSION_HEADER,
 ].join(", ");
 
-/** Where a page may read the session it was given and why it was refused. */
+/** Headers that a page may read: its session, and the details of a refusal. */
 const EXPOSED_HEADERS = [SESSION_HEADER, "www-authenticate", "retry-after"].join(", ");
 const MAX_AGE_SECONDS = "600";
 
 /**
- * Lets pages of the listed origins read the answers.
+ * Allows pages of the listed origins to read responses.
  *
- * Cookies and other credentials a browser adds by itself are never allowed: whoever acts here shows a token,
- * which a foreign page does not have. That is why `*` may be listed at all.
+ * Cookies and other credentials that a browser adds by itself are never allowed: a client authenticates with a token,
+ * which a foreign page does not have. That is why `*` may be listed.
  */
 export function allowOrigin(
   request: HttpRequest,
@@ -39,7 +39,7 @@ export function allowOrigin(
   response.setHeader("access-control-expose-headers", EXPOSED_HEADERS);
 }
 
-/** Answers the question a browser asks before the request itself; it names no credential and needs none. */
+/** Responds to a CORS preflight request; it carries no credential and needs none. */
 export function answerPreflight(request: HttpRequest, response: HttpResponse, path: string): void {
   const asked = request.headers["access-control-request-method"];
   const route = routeRequest(typeof asked === "string" ? asked : "POST", path);

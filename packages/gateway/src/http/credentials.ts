@@ -9,7 +9,7 @@ import { hasDuplicateHeader } from "./duplicate-header.js";
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const SCHEME = /^bearer(?: |$)/i;
 
-/** The token of the `Authorization` header; another scheme is none of ours. */
+/** The token of the `Authorization` header; `undefined` for another scheme. */
 export function bearerOf(request: HttpRequest): string | undefined {
   const { authorization } = request.headers;
   if (authorization === undefined || !SCHEME.test(authorization)) return undefined;
@@ -19,7 +19,7 @@ export function bearerOf(request: HttpRequest): string | undefined {
   return token;
 }
 
-/** The token a WebSocket brings with its upgrade: in the sub-protocol, as browsers must, or in the header. */
+/** The token of a WebSocket upgrade: in the sub-protocol, as browsers must send it, or in the header. */
 export function socketTokenOf(request: HttpRequest): string | undefined {
   const offered = request.headers["sec-websocket-protocol"];
   try {
@@ -30,7 +30,7 @@ export function socketTokenOf(request: HttpRequest): string | undefined {
   }
 }
 
-/** What of a client's credential goes up: nothing, unless the agent is configured to get it. */
+/** The `Authorization` that is forwarded to the agent: none, unless the agent is configured to receive the client's. */
 export function authorizationFor(
   { target }: Upstream,
   token: string | undefined,

@@ -29,21 +29,21 @@ import { FOREIGN_PAGE, noteRejectedRequest, UNKNOWN_AGENT } from "./rejected-req
 
 export type { TlsOptions } from "./server.js";
 
-/** What `/readyz` says; everything but `ready` with status 503. */
+/** The body of `/readyz`; everything but `ready` has status 503. */
 export type Readiness = "ready" | "stopping" | "receipts unavailable" | "threads unavailable";
 
-/** What the data plane needs beside the runs themselves. */
+/** Options of {@link createDataPlane}. */
 export type DataPlaneOptions = {
   readonly tls?: TlsOptions | undefined;
-  /** Whether runs can be taken now, and if not, why. */
+  /** Whether the gateway accepts runs now, and if not, why. */
   readiness(): Readiness;
-  /** Origins of pages that may call us from a browser. */
+  /** Origins of pages that may call the gateway from a browser. */
   readonly origins: ReadonlySet<string>;
-  /** Who may do what, and how much of it. */
+  /** Authentication, limits and session ownership. */
   readonly accessControl: AccessControl;
 };
 
-/** The listener agents' clients connect to. */
+/** Creates the listener that clients connect to. */
 export function createDataPlane(
   context: GatewayContext,
   options: DataPlaneOptions,
@@ -76,7 +76,7 @@ async function serve(
   response: HttpResponse,
 ): Promise<void> {
   const url = requestUrl(request.url);
-  // RFC 9112 section 3.2 asks for the latter.
+  // RFC 9112 section 3.2 requires a 400 for duplicate Host headers.
   if (url === undefined || hasDuplicateHeader(request, "host")) {
     return sendProblem(response, {
       status: 400,
@@ -100,7 +100,7 @@ async function serve(
       const named = route.kind === "run" ? route.agent : undefined;
       const upstream = findAgent(context, named ?? url.searchParams.get("agent"));
       if (upstream === undefined) {
-        // Which agents there are is for those who may speak to them.
+        // Only clients that may use the agents learn their names.
         await accessControl.access.authenticate(bearerOf(request));
         return turnAway(context, response, UNKNOWN_AGENT);
       }
@@ -141,7 +141,7 @@ async function serve(
   }
 }
 
-/** Whether a stream is asked for by nobody we know, under a name that is not ours. */
+/** Whether an anonymous request for a stream names a host that is not ours (DNS rebinding). */
 async function isRebound(
   { accessControl, origins }: DataPlaneOptions,
   { headers, socket }: HttpRequest,
@@ -165,7 +165,7 @@ function findAgent(context: GatewayContext, name: string | null): Upstream | und
   return name === null ? context.agents.fallback : context.agents.find(name);
 }
 
-/** Refuses a request before anything of it is read. */
+/** Rejects a request before its body is read. */
 function turnAway(
   context: GatewayContext,
   response: HttpResponse,

@@ -1,9 +1,9 @@
 import type { HttpRequest } from "./exchange.js";
 
 /**
- * Whether a request has a field more than once that may stand in it once.
+ * Whether a request repeats a header that must be single.
  *
- * Node's parser keeps the first of them; a proxy in front may have judged by the last.
+ * Node's parser keeps the first one; a proxy in front may have decided by the last.
  */
 export function hasDuplicateHeader({ rawHeaders }: HttpRequest, name: string): boolean {
   let times = 0;

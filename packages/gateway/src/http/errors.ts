@@ -2,21 +2,21 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** A client wants to go on with a stream that is not kept here, or not from there. */
+    /** A client resumes a stream that is not kept here, or from an event that is no longer kept. */
     ERR_STREAM_GONE: Record<string, never>;
-    /** A request's body came too slowly. */
+    /** A request's body arrived too slowly. */
     ERR_REQUEST_TIMEOUT: { milliseconds: number };
-    /** A client asks for receipts in words that mean nothing. */
+    /** A client requests receipts with an invalid value. */
     ERR_RECEIPTS_QUESTION: Record<string, never>;
-    /** A client names a session in a way that no session is named. */
+    /** A client sends an invalid session id. */
     ERR_SESSION_NAME: Record<string, never>;
-    /** A frame of a socket is not text, says several things, or breaks the protocol of sockets. */
+    /** A WebSocket frame is not text, is ambiguous, or violates the protocol. */
     ERR_SOCKET_FRAME: { cause: string };
-    /** A socket's frames come faster than is allowed. */
+    /** A client sends WebSocket frames faster than allowed. */
     ERR_SOCKET_RATE: { perSecond: number };
-    /** Another gateway has the stream, and could not be reached or did not answer. */
+    /** Another gateway has the stream, and could not be reached or did not respond. */
     ERR_STREAM_UNREACHABLE: Record<string, never>;
-    /** As many streams of other gateways are passed on here as may be. */
+    /** The gateway has reached its limit of relayed streams. */
     ERR_STREAM_RELAYS: { allowed: number };
   }
 }

@@ -8,17 +8,20 @@ import type { RunRequest, StartedRun } from "../runs/start-run.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RunHandle } from "../sessions/session.js";
 
-/** Starts a run on the ground of a grant: in a session of its holder, within their bounds, and not for longer. */
+/**
+ * Starts a run under a grant: in a session of its holder, within the holder's limits, and no longer than the grant is
+ * valid.
+ */
 export async function startGrantedRun(
   context: GatewayContext,
   accessControl: AccessControl,
   grant: Grant,
   request: Omit<RunRequest, "principal" | "lease" | "owning"> & {
-    /** Whether the session's id is the client's choice. */
+    /** Whether the client chose the session id. */
     readonly isNamed: boolean;
   },
 ): Promise<StartedRun> {
-  // A body may take its time; the credential was looked at before it.
+  // The body may have taken a while to arrive; the credential was checked before it.
   if (!grant.isValid()) throw tokenError("expired");
   const { sessionId, isNamed } = request;
   const owning = isNamed ? accessControl.owners.ask(sessionId, grant.principal) : undefined;
@@ -41,7 +44,7 @@ export async function startGrantedRun(
   }
 }
 
-/** A place among its holder's runs, and a lease on it; it lives as long as the stream, so it holds no request. */
+/** A run slot and a lease. It lives as long as the stream, so it holds no reference to the request. */
 class GrantedRun implements Lease {
   readonly grant: Grant;
   isExpired = false;

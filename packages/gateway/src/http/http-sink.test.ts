@@ -17,7 +17,7 @@ const FRAMES = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`);
 let close = (): void => {};
 afterEach(() => close());
 
-/** A server that answers each request with two writes of events; bytes are read as they come. */
+/** A server that responds to each request with two writes of events; the test reads raw bytes. */
 async function startAnswering(encoding: HttpEncoding): Promise<Socket> {
   const server = createServer((_request, response) => {
     const sink = createHttpSink(response, encoding, signalOfClose(response));
@@ -35,7 +35,7 @@ async function startAnswering(encoding: HttpEncoding): Promise<Socket> {
   return socket;
 }
 
-/** Reads one answer to the end of its chunks, by the letter of RFC 9112. */
+/** Reads one response up to its last chunk (RFC 9112). */
 async function readAnswer(socket: Socket): Promise<{ head: string; body: Buffer }> {
   let bytes = Buffer.alloc(0);
   const until = async (has: () => boolean): Promise<void> => {
@@ -64,7 +64,7 @@ async function readAnswer(socket: Socket): Promise<{ head: string; body: Buffer 
   }
 }
 
-test("events leave as chunks of HTTP/1.1, heartbeats between them, and the connection serves again", async () => {
+test("events leave as HTTP/1.1 chunks with heartbeats between them, and the connection is reused", async () => {
   const socket = await startAnswering("sse");
   for (let request = 0; request < 3; request += 1) {
     socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -81,7 +81,7 @@ test("protobuf leaves in chunks too, and has no heartbeat", async () => {
   expect(createProtoDecoder().push(body)).toMatchObject(EVENTS);
 });
 
-test("a client of HTTP/1.0 knows no chunks: it gets the events alone, and the end of the connection", async () => {
+test("an HTTP/1.0 client gets the events without chunks, and the end of the connection", async () => {
   const socket = await startAnswering("sse");
   socket.write("GET / HTTP/1.0\r\n\r\n");
   let text = "";
@@ -91,7 +91,7 @@ test("a client of HTTP/1.0 knows no chunks: it gets the events alone, and the en
   expect(body).toBe(`${FRAMES[0]}: heartbeat\n\n${FRAMES[1]}`);
 });
 
-/** Collects what a socket brings until it holds the ends of two answers. */
+/** Reads from a socket until it holds two complete responses. */
 async function readTwo(socket: Socket): Promise<string[]> {
   let text = "";
   while (text.split(LAST_CHUNK).length < 3) {
@@ -105,7 +105,7 @@ const delta = (text: string): AgUiEvent[] => [
   { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: text },
 ];
 
-/** A server whose answers are left open, in the order of their requests. */
+/** A server whose responses stay open, in the order of their requests. */
 async function startHolding(): Promise<{ socket: Socket; sinks: ClientSink[] }> {
   const sinks: ClientSink[] = [];
   const server = createServer((_request, response) => {
@@ -122,7 +122,7 @@ async function startHolding(): Promise<{ socket: Socket; sinks: ClientSink[] }> 
 
 const REQUEST = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 
-test("an answer that waits behind another of its connection comes behind it, whoever is written first", async () => {
+test("a pipelined response is sent after the one before it, in whichever order they are written", async () => {
   const { socket, sinks } = await startHolding();
   socket.write(REQUEST + REQUEST);
   await vi.waitFor(() => expect(sinks).toHaveLength(2));
@@ -137,7 +137,7 @@ test("an answer that waits behind another of its connection comes behind it, who
   expect(second).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"late"/u);
 });
 
-test("a sink that is over writes nothing into the next answer of its connection", async () => {
+test("a sink that has ended writes nothing into the next response of its connection", async () => {
   const { socket, sinks } = await startHolding();
   const both = readTwo(socket);
   socket.write(REQUEST);

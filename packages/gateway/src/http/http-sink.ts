@@ -10,17 +10,17 @@ import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE } from "../base/media-type.js";
 import { MAX_UNREAD_BEATS } from "../base/heartbeats.js";
 import type { ClientSink, ReceiptTransport } from "../event/sink.js";
 
-/** How the events of one answer are written. */
+/** The encoding of the events of one response. */
 export type HttpEncoding = "sse" | "proto";
 
 const HEADERS = {
-  // no-store: a browser may keep on disk what it only has to ask about again. no-transform keeps proxies from compressing,
-  // which would buffer; the last one is nginx's own switch.
+  // no-store: a browser may otherwise keep the stream on disk. no-transform keeps proxies from compressing, which
+  // would buffer; the last header turns off buffering in nginx.
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 } as const;
 
-/** Aborts when the answer's connection is gone; asked for before anything else happens on it. */
+/** Aborts when the connection of the response closes; created before anything else happens on it. */
 export function signalOfClose(response: HttpResponse): Signal {
   const gone = new LightSignal();
   const leave = (): void => gone.abort();
@@ -29,7 +29,7 @@ export function signalOfClose(response: HttpResponse): Signal {
   return gone;
 }
 
-/** Opens the stream: headers go out before the first event. */
+/** Opens the stream: headers are sent before the first event. */
 export function createHttpSink(
   response: HttpResponse,
   encoding: HttpEncoding,
@@ -41,34 +41,34 @@ export function createHttpSink(
     ...headers,
     "content-type": encoding === "sse" ? SSE_MEDIA_TYPE : PROTO_MEDIA_TYPE,
   });
-  // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
+  // HTTP/2 sends headers at once; HTTP/1.1 waits for a body unless flushed.
   if (!(response instanceof ServerResponse)) {
     return new HttpSink(response, response, encoding, gone, false);
   }
   response.flushHeaders();
-  // The server writes a chunk as four pieces, corked, one tick later; written whole by us, an event's way out of
-  // the process costs a quarter less. A client of HTTP/1.0 gets no chunks at all.
+  // Node writes a chunk as four pieces, corked, one tick later. Writing it whole makes sending an event a quarter
+  // cheaper. An HTTP/1.0 client gets no chunks at all.
   const framesChunks = response.chunkedEncoding;
   response.chunkedEncoding = false;
-  // Behind the headers nothing is left for the answer to add, so that chunks go to its socket without the detour of a
-  // cork and a tick each. One that waits behind another of its connection has no socket yet.
+  // After the headers the response adds nothing more, so chunks go to the socket directly, without a cork and a tick
+  // each. A pipelined response has no socket yet.
   const body = framesChunks ? (response.socket ?? response) : response;
   return new HttpSink(response, body, encoding, gone, framesChunks);
 }
 
-/** One answer that stays open. A class: what each of a thousand idle streams holds is its fields alone. */
+/** One open response. A class, so that each of a thousand idle streams holds its fields and no closures. */
 export class HttpSink implements ClientSink {
   readonly transport: ReceiptTransport = "sse";
   readonly #response: HttpResponse;
-  /** Where the body is written. */
+  /** The stream that the body is written to. */
   readonly #body: Writable;
   readonly #encoding: HttpEncoding;
   readonly #gone: Signal;
   /** Whether this sink writes the frames of chunked transfer coding (RFC 9112, section 7.1) itself. */
   readonly #framesChunks: boolean;
-  /** HTTP/2 answers do not say whether they need to drain, so it is remembered here for both. */
+  /** HTTP/2 responses do not expose whether they need to drain, so it is tracked here for both versions. */
   #needsDrain = false;
-  /** From its end on, whatever is written to the socket belongs to the next answer. */
+  /** After the end, anything written to the socket would belong to the next response. */
   #isOver = false;
   #unread = 0;
 
@@ -117,7 +117,7 @@ export class HttpSink implements ClientSink {
       this.#unread += 1;
       if (this.#unread >= MAX_UNREAD_BEATS) this.#response.destroy();
     } else if (this.#encoding === "sse") {
-      // Protobuf has no comment: its idle streams rely on TCP keep-alive.
+      // Protobuf has no comments: its idle streams rely on TCP keep-alive.
       this.write(encodeSseComment("heartbeat"));
     }
   }
@@ -128,12 +128,12 @@ export class HttpSink implements ClientSink {
     this.#response.end();
   }
 
-  /** Ends the connection, whatever is still on its way. */
+  /** Destroys the connection without flushing. */
   hangUp(): void {
     this.#response.destroy();
   }
 
-  /** Writes a piece that is encoded already. */
+  /** Writes a piece that is already encoded. */
   write(piece: string | Uint8Array): void {
     if (piece.length > 0 && !this.#gone.aborted)
       this.#send(this.#framesChunks ? chunkOf(piece) : piece);
@@ -168,9 +168,9 @@ function encodeSseEvents(
   return frames;
 }
 
-/** An event as a frame; where its JSON text is known, that text. */
+/** Encodes an event as an SSE frame; uses its JSON text if that is known. */
 export function sseFrameOf(event: AgUiEvent, text: string | undefined): string {
-  // The text of JSON holds no line ending, so it needs no second look.
+  // JSON text contains no line break, so it needs no further check.
   return text === undefined ? encodeSseEvent(event) : `data: ${text}\n\n`;
 }
 

@@ -10,7 +10,7 @@ afterEach(() => fixture.stop());
 
 const INPUT = JSON.stringify({ threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] });
 
-/** How a socket ends that shows a credential where nobody asks for one, and asks for a run once it is heard. */
+/** How a socket closes that sends a credential where none is required, and then requests a run. */
 function close(token: string): Promise<string> {
   const socket = new WebSocket(`${fixture.webSocketUrl}/ws`);
   return new Promise((resolve) => {
@@ -27,7 +27,7 @@ function close(token: string): Promise<string> {
   });
 }
 
-test("what no header could carry is no credential on a socket either, and reaches no agent", async () => {
+test("a token that no header can hold is rejected on a socket too, and reaches no agent", async () => {
   fixture = await startFixture(HELD_AGENT, { target: { forwardAuthorization: true } });
   for (const odd of ["a\r\nX-Evil: 1", "a b", "ü", "x".repeat(MAX_TOKEN_LENGTH + 1)]) {
     expect(await close(odd)).toBe("4401 ERR_ACCESS_TOKEN");

@@ -25,7 +25,7 @@ const withKey = (): FixtureOptions["gateway"] => ({
   access: createAccess([createKeyAuthenticator(() => [{ name: "a", hash: KEY.hash }])]),
 });
 
-/** The first line of the answer to these bytes. */
+/** The status line of the response to these bytes. */
 function send(head: string, body = "", hangUp = false): Promise<string> {
   const { port } = new URL(fixture.url);
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ function send(head: string, body = "", hangUp = false): Promise<string> {
   });
 }
 
-test("a path that is not in its plain form is none, whatever it would come to", async () => {
+test("a path that is not in normal form is rejected, whatever it would resolve to", async () => {
   await start();
   const odd = ["/x/../ag-ui/run", "/x/%2e%2e/ag-ui/run", "/ag-ui\\run", "/ag-ui/run#x", "/./ping"];
   for (const path of odd) expect(requestUrl(path)).toBeUndefined();
@@ -56,7 +56,7 @@ test("a path that is not in its plain form is none, whatever it would come to", 
   expect(fixture.agentRequests).toEqual([]);
 });
 
-test("two hosts are no address, and two credentials are none", async () => {
+test("two Host headers are rejected, and so are two credentials", async () => {
   await start(withKey());
   expect(await send("GET /ping HTTP/1.1\r\nHost: a\r\nhost: b")).toContain("400");
   const good = `Authorization: Bearer ${KEY.key}`;
@@ -67,7 +67,7 @@ test("two hosts are no address, and two credentials are none", async () => {
   expect(await ask(`${good}\r\n${good}`)).toContain("401");
 });
 
-test("an image, a frame or a link of a foreign page starts no run; a page of ours and programs do", async () => {
+test("an image, frame or link of a foreign page starts no run; our own page and programs do", async () => {
   await start();
   const { host } = new URL(fixture.url);
   const ask = (session: string, fields: string): Promise<string> =>
@@ -86,7 +86,7 @@ test("an image, a frame or a link of a foreign page starts no run; a page of our
 test.each([
   ["that hangs up", "Content-Length: 100", "{", true],
   ["that frames its body wrong", "Transfer-Encoding: chunked", "2\r\n{}XX0\r\n\r\n", false],
-])("a client %s is no defect of ours", async (_name, field, body, hangUp) => {
+])("a client %s is not logged as a defect of the gateway", async (_name, field, body, hangUp) => {
   await start();
   await send(`POST /ag-ui/run HTTP/1.1\r\nHost: x\r\n${field}`, body, hangUp);
   await expect

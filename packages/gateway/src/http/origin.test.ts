@@ -11,7 +11,7 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-/** Sends bytes as they are and waits until the other side is done with them. */
+/** Sends raw bytes and waits until the server has handled them. */
 function sendRaw(url: string, text: string, reset = false): Promise<string> {
   const { port } = new URL(url);
   return new Promise((resolve) => {
@@ -31,7 +31,7 @@ function sendRaw(url: string, text: string, reset = false): Promise<string> {
 const upgrade = (path: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 
-test("an upgrade to an address that cannot be read is refused, and the gateway lives on", async () => {
+test("an upgrade with an invalid URL is refused, and the gateway keeps running", async () => {
   fixture = await startFixture(() => ({ pieces: [] }));
   expect(await sendRaw(fixture.url, upgrade("//[::"))).toMatch(/^HTTP\/1\.1 404/);
   for (let times = 0; times < 5; times++) await sendRaw(fixture.url, upgrade("/nope"), true);
@@ -51,7 +51,7 @@ test("a page of a foreign origin starts and stops nothing", async () => {
   expect(fixture.agentRequests).toEqual([]);
 });
 
-test("a name pointed at this machine is no loopback origin", () => {
+test("a host name that resolves to this machine is not a loopback origin", () => {
   const listed = new Set(["https://app.example"]);
   expect(isAllowedOrigin("http://evil.example:8080", "evil.example:8080", listed)).toBe(false);
   expect(isAllowedOrigin("http://127.0.0.1:8080", "127.0.0.1:8080", listed)).toBe(true);
@@ -60,7 +60,7 @@ test("a name pointed at this machine is no loopback origin", () => {
   expect(isAllowedOrigin("null", "127.0.0.1", listed)).toBe(false);
 });
 
-test("only the path of an address counts", () => {
+test("only the path of an absolute request target is used", () => {
   expect(requestUrl("//evil.example/agents/a")?.pathname).toBe("//evil.example/agents/a");
   expect(requestUrl("http://evil.example/ping?x=1")?.href).toBe("http://gateway.invalid/ping?x=1");
   expect(requestUrl("http://[::")).toBeUndefined();

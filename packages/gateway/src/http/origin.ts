@@ -5,10 +5,10 @@ import { parseUrl } from "@countersign/core";
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
- * Whether a page of this origin may speak to us. No origin means no browser.
+ * Whether a page of this origin may call the gateway. A request without an origin does not come from a page's script.
  *
- * Beside the configured list, a page from the very host it calls is fine on loopback only: elsewhere a
- * name that an attacker points at this machine would be its own host too (DNS rebinding).
+ * On loopback, a page from the same host is allowed as well as the configured list. Elsewhere a name that an attacker
+ * points at this machine would also be the same host (DNS rebinding).
  */
 export function isAllowedOrigin(
   origin: string | undefined,
@@ -21,10 +21,10 @@ export function isAllowedOrigin(
 }
 
 /**
- * Whether a request without an origin names this machine as itself, and not by a name somebody pointed at it.
+ * Whether a request without an origin names this machine by its own name or address.
  *
- * A browser sends no origin with a GET to the page's own host, and to a page of a name that now leads to
- * 127.0.0.1 that is us (DNS rebinding). Beyond loopback, names are the operator's affair.
+ * A browser sends no origin with a GET to the page's own host. A page whose name now resolves to 127.0.0.1 would
+ * reach the gateway that way (DNS rebinding). On other addresses, the operator controls the names.
  */
 export function isOwnName(
   host: string | undefined,
@@ -39,8 +39,8 @@ export function isOwnName(
 }
 
 /**
- * Whether a browser asks on behalf of a foreign page that it does not name: for an image, a frame or a link it sends no
- * origin. Such a page cannot read the answer, but to ask for a stream is to start a run.
+ * Whether a browser sends the request for an image, a frame or a link of a foreign page, without an origin. Such a
+ * page cannot read the response, but a GET of a stream starts a run.
  */
 export function isForeignFetch(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];

@@ -1,4 +1,4 @@
-/** Where a request goes, by method and path alone. */
+/** The route of a request, by method and path. */
 export type DataRoute =
   | { kind: "run"; agent: string | undefined }
   | { kind: "stream" }
@@ -10,7 +10,7 @@ export type DataRoute =
   | { kind: "method"; allow: string }
   | { kind: "unknown" };
 
-/** Where a WebSocket goes. */
+/** The route of a WebSocket. */
 export type SocketRoute = { kind: "socket"; agent: string | undefined } | { kind: "unknown" };
 
 const AGENT = /^\/agents\/([^/]+)$/;

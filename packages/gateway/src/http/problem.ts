@@ -7,20 +7,20 @@ export type Problem = {
   code: string;
   title: string;
   detail?: string;
-  /** Which part of the request it is about: a JSON Pointer (RFC 6901). */
+  /** The part of the request that is invalid: a JSON Pointer (RFC 6901). */
   pointer?: string;
-  /** What helps, where more can be said than of every refusal with this code. */
+  /** A specific fix, if it says more than the general one of the code. */
   remedy?: string;
-  /** The receipt of the decision behind the refusal, where there is one. */
+  /** The receipt of the decision behind the refusal, if there is one. */
   receipt?: string;
-  /** Ids of interrupts that wait for an answer: a page that was loaded anew can cancel them. */
+  /** Ids of open interrupts: a reloaded page can cancel them. */
   interrupts?: readonly string[];
 };
 
-/** When a client that was told to come back may do so: another gateway or the same store should be there by then. */
+/** When a client may retry: another gateway or the store should be available by then. */
 const RETRY_AFTER_SECONDS = "5";
 
-/** The document that tells a problem. */
+/** Builds the problem document. */
 export function documentOf(problem: Problem): object {
   const { status, code, title, detail, pointer, receipt, interrupts } = problem;
   const { remedy = remedyOf(code) } = problem;
@@ -37,7 +37,7 @@ export function documentOf(problem: Problem): object {
   };
 }
 
-/** Answers with a problem document. */
+/** Responds with a problem document. */
 export function sendProblem(
   response: HttpResponse,
   problem: Problem,

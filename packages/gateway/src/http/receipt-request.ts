@@ -6,13 +6,14 @@ import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
 import "./errors.js";
 import type { HttpRequest } from "./exchange.js";
 
-/** The header by which a client asks for the receipts of what it is shown; addresses say `?receipts=1`. */
+/** The header by which a client requests the receipts of its events; URLs use `?receipts=1`. */
 export const RECEIPTS_HEADER = "countersign-receipts";
 
 /**
- * Whether a client asks for receipts, by header or by query.
+ * Whether a client requests receipts, by header or by query.
  *
- * @throws CountersignError `ERR_RECEIPTS_QUESTION`: who asks wrongly must not believe that it asked
+ * @throws CountersignError `ERR_RECEIPTS_QUESTION`: a client with an invalid value must not believe that it gets
+ * receipts
  */
 export function receiptRequestOf(
   request: HttpRequest,
@@ -29,7 +30,7 @@ export function receiptRequestOf(
   );
 }
 
-/** Protobuf has no empty lists of some kinds and no null: what its reader gets is what can be checked. */
+/** Protobuf cannot encode some empty lists or null. The client must be able to verify the event that it decodes. */
 function throughProto(event: AgUiEvent): AgUiEvent {
   const [read] = createProtoDecoder().push(encodeProto(event));
   return (read ?? event) as AgUiEvent;

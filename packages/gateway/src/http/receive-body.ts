@@ -5,16 +5,16 @@ import type { HttpRequest } from "./exchange.js";
 import "./errors.js";
 
 /**
- * Reads a body within bounds of size and time.
+ * Reads a body within limits of size and time.
  *
- * HTTP/1.1 connections have a timer of their own; a stream of HTTP/2 has none, and a body that drips in
- * would hold its memory for as long as the sender likes.
+ * HTTP/1.1 connections have a timer; an HTTP/2 stream has none, and a slow body would hold its memory for as long as
+ * the client likes.
  */
 export async function receiveBody(
   request: HttpRequest,
   bounds: { readonly maxBytes: number; readonly timeoutMs: number },
 ): Promise<Uint8Array> {
-  // What says of itself that it is too long is not waited for.
+  // A declared length above the limit is rejected without reading.
   const announced = Number(request.headers["content-length"] ?? 0);
   assertWithin("maxInputBytes", announced, bounds.maxBytes);
   let timer: NodeJS.Timeout | undefined;
@@ -31,7 +31,7 @@ export async function receiveBody(
     return await Promise.race([readBody(request, bounds.maxBytes), late]);
   } catch (error) {
     if (isCountersignError(error)) throw error;
-    // Hung up on, or framed so that no body can be told: a client's doing, and no defect of ours.
+    // The client closed the connection or sent invalid framing: not a defect of the gateway.
     throw new CountersignError("ERR_RUN_STOPPED", "the request broke off", {}, { cause: error });
   } finally {
     clearTimeout(timer);

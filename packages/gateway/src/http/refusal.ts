@@ -10,13 +10,13 @@ type Status = { readonly status: number; readonly title: string };
 
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_|^ERR_LEDGER_UNAVAILABLE$/;
 
-/** Refusals by what the gateway knows of the thread; see docs/inbound.md. */
+/** Refusals that depend on the state of the thread; see docs/inbound.md. */
 const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
 const NOT_SAYABLE: Status = { status: 403, title: "A client may not say this" };
 
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
 
-/** What each refusal before a stream answers; everything else that is coded is a bad request. */
+/** The status of each refusal before a stream; every other coded error is a bad request. */
 export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
   ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
@@ -58,7 +58,7 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_LOG_CLOSED: { status: 503, title: "The gateway is stopping" },
 };
 
-/** The status and title that go with a code. */
+/** The status and title of a code. */
 export function statusOf(code: ErrorCode): Status {
   const known = STATUSES[code];
   if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export function statusOf(code: ErrorCode): Status {
   return MEDIATED.test(code) ? NOT_SAYABLE : BAD_REQUEST;
 }
 
-/** The answer to a request that was refused before its stream began. */
+/** The response to a request that was refused before its stream began. */
 export function problemOf(error: unknown): Problem {
   if (!isCountersignError(error)) {
     return { status: 503, code: "INTERNAL", title: "The gateway could not handle the request" };

@@ -7,14 +7,14 @@ import { noteRefusal } from "../runs/run-watch.js";
 
 const REALM = 'Bearer realm="countersign"';
 
-/** Answers with a problem, unless the stream has already begun, and notes it for the operator. */
+/** Responds with a problem, unless the stream has already begun, and logs it for the operator. */
 export function refuse(context: GatewayContext, response: HttpResponse, error: unknown): void {
   noteRefusal(context, error);
   if (response.headersSent) response.end();
   else sendProblem(response, problemOf(error), challengeOf(error));
 }
 
-/** What a client must show, as RFC 6750 §3 writes it; nothing of what it did show. */
+/** The `WWW-Authenticate` challenge (RFC 6750 §3); it repeats nothing of the client's credential. */
 export function challengeOf(error: unknown): Record<string, string> {
   if (isCountersignError(error, "ERR_ACCESS_MISSING")) return { "www-authenticate": REALM };
   if (isCountersignError(error, "ERR_ACCESS_TOKEN")) {

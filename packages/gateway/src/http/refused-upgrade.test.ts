@@ -25,7 +25,7 @@ const connections = (): Promise<number> =>
     fixture.gateway.dataPlane.getConnections((_error, count) => resolve(count));
   });
 
-/** Asks for a path that is not there and resolves at the answer, on a connection that does not hang up by itself. */
+/** Requests an unknown path and resolves at the response, on a connection that stays open. */
 async function refused(): Promise<Socket> {
   const port = Number(new URL(fixture.url).port);
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -38,14 +38,14 @@ async function refused(): Promise<Socket> {
   return socket;
 }
 
-test("who says more after a refusal and hangs up leaves no connection behind", async () => {
+test("a client that sends more after a refusal and hangs up leaves no connection behind", async () => {
   const socket = await refused();
   socket.write("more");
   socket.end();
   await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 1500 });
 });
 
-test("who never hangs up after a refusal is cut", async () => {
+test("a client that never hangs up after a refusal is disconnected", async () => {
   const socket = await refused();
   await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 4000 });
   socket.destroy();

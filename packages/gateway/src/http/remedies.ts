@@ -2,7 +2,7 @@ import type { ErrorCode } from "@countersign/core";
 import type { FindingCode } from "../inbound/finding.js";
 import type { SendBlocker } from "../inbound/send-blocker.js";
 
-/** What helps against each refusal by what the gateway knows; where a finding knows more, it says so itself. */
+/** The fix for each refusal that depends on the thread; a finding with a more specific fix carries its own. */
 const OF_FINDINGS: Readonly<Record<FindingCode | SendBlocker["code"], string>> = {
   ERR_INBOUND_UNKNOWN_KEY:
     "send only what AG-UI defines for the client's version; own data belongs into forwardedProps, state or metadata; ag_ui_request.unknown_keys.action: strip removes unknown keys instead",
@@ -91,7 +91,7 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_LOG_INCONSISTENT: "ask the operator: the store of receipts lost entries",
 };
 
-/** Codes of the listeners, and of a `RUN_ERROR` that the gateway ends a stream with. */
+/** Codes of the listeners, and of a `RUN_ERROR` with which the gateway ends a stream. */
 const OF_LISTENERS = {
   ORIGIN_NOT_ALLOWED: "list the page's origin under origins in countersign.yaml",
   AGENT_UNKNOWN: "use a name that stands under agents in countersign.yaml",
@@ -129,7 +129,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(OF_LISTENERS),
 ]);
 
-/** Codes that come in families: the reader's, and the store's. */
+/** Codes that share a fix: those of the JSON reader, and those of the store. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [
     /^ERR_JSON_/,
@@ -140,7 +140,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^ERR_(STORE|SIGN|LOG)_/, "try again after Retry-After; if it stays, look at the receipt store"],
 ];
 
-/** What helps a client that was refused with this code; nothing for codes that no client gets. */
+/** The fix for a client that was refused with this code; `undefined` for codes that no client receives. */
 export function remedyOf(code: string): string | undefined {
   return REMEDIES.get(code) ?? FAMILIES.find(([pattern]) => pattern.test(code))?.[1];
 }

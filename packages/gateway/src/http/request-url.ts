@@ -1,14 +1,14 @@
 import { parseUrl } from "@countersign/core";
 
 const BASE = "http://gateway.invalid";
-// Only the path counts: `//host` and absolute forms would otherwise be read as another origin.
+// Only the path is used: `//host` and absolute forms would otherwise be parsed as another origin.
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The address a request names, or `undefined` when it names none that can be read.
+ * The URL of a request, or `undefined` if it is invalid.
  *
- * Of several spellings of one path (`/x/../ag-ui/run`, `/ag-ui\run`, `/ag-ui/run#`) only the plain one is read: a proxy
- * in front that decides by the path may have read another.
+ * Only the normal form of a path is accepted (not `/x/../ag-ui/run`, `/ag-ui\run` or `/ag-ui/run#`): a proxy in front
+ * that decides by the path may have parsed another one.
  */
 export function requestUrl(raw: string | undefined): URL | undefined {
   const text = (raw ?? "/").replace(ORIGIN, "");

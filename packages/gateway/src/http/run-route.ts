@@ -18,7 +18,7 @@ import { streamEndOf } from "./stream-end.js";
 import { placeOf, resumeStream } from "./resume/resume-stream.js";
 import { recordUnreadRequest } from "./unread-request.js";
 
-/** `POST` a RunAgentInput, get its events back as SSE or protobuf. */
+/** `POST` a RunAgentInput; the response streams its events as SSE or protobuf. */
 export async function serveRun(
   context: GatewayContext,
   accessControl: AccessControl,
@@ -58,7 +58,7 @@ export async function serveRun(
       ...connection,
       bytes,
       authorization: authorizationFor(upstream, token),
-      // A client without a session gets a new one each time; its threads must outlive that.
+      // A client without a session gets a new one for each run; its threads must outlive that.
       ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(request, url),
@@ -70,19 +70,19 @@ export async function serveRun(
         { principal: grant.principal.id, agent: upstream.target.name, sessionId },
       ),
     });
-    // Not awaited: a stream that waits would hold all that was needed to open it.
+    // Not awaited: the pending call would keep everything alive that opening the stream needed.
     done.catch((error: unknown) => refuse(context, response, error));
   } catch (error) {
     refuse(context, response, error);
   }
 }
 
-/** Session ids have no space, so that nobody's threads look like a session's. */
+/** Session ids contain no space, so that a principal's threads never collide with a session's. */
 function ownerOf(principal: string): string {
   return principal === ANONYMOUS.id ? "" : `principal ${principal}`;
 }
 
-/** The trace a client is part of, if it says. */
+/** The client's trace context, if it sends one. */
 export function traceparentOf(request: HttpRequest): string | undefined {
   const { traceparent } = request.headers;
   return typeof traceparent === "string" ? traceparent : undefined;

@@ -8,15 +8,15 @@ import { isDeclined } from "./socket/declined-upgrade.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { HttpRequest } from "./exchange.js";
 
-/** Certificates; with them the listener speaks HTTP/2 and HTTP/1.1 over TLS. */
+/** Certificates; with them the listener serves HTTP/2 and HTTP/1.1 over TLS. */
 export type TlsOptions = { readonly cert: string; readonly key: string };
 
-/** Streams of one HTTP/2 connection; a browser opens far fewer. */
+/** Streams per HTTP/2 connection; a browser opens far fewer. */
 const MAX_STREAMS = 128;
-/** Node looks for late requests every 30 s unless told, which would treble the time a slow one gets. */
+/** Node checks request timeouts every 30 s by default, which would triple the time that a slow request gets. */
 const CHECK_MS = 1000;
 
-/** A server with every bound of a connection set. */
+/** Creates a server with every limit of a connection set. */
 export function createListener(
   tls: TlsOptions | undefined,
   limits: ListenLimits,
@@ -27,7 +27,7 @@ export function createListener(
     ...timers,
     maxHeaderSize: limits.headerBytes,
     noDelay: true,
-    // From Node 24.9 on; those before hand over every offer (declined-upgrade.ts).
+    // Since Node 24.9; older versions hand over every upgrade request (declined-upgrade.ts).
     shouldUpgradeCallback: (request: IncomingMessage) => !isDeclined(request),
   };
   const server: Server =
@@ -36,7 +36,7 @@ export function createListener(
   return server;
 }
 
-/** How long a connection may take over what it sends, in the words of Node's HTTP server. */
+/** Timeouts of a connection, under the option names of Node's HTTP server. */
 export function timersOf(limits: ListenLimits) {
   const { headersTimeoutMs, requestTimeoutMs, keepAliveMs } = limits;
   return {
@@ -62,13 +62,13 @@ function createTlsServer(
     },
     handle,
   );
-  // The HTTP/1.1 side reads its bounds from the server; the options of this class do not name them.
+  // The HTTP/1.1 side reads its limits from the server; the options of this class do not include them.
   Object.assign(server as unknown as HttpServer, timers, { maxHeaderSize: limits.headerBytes });
   server.on("session", (session) => boundSession(session, limits));
   return server;
 }
 
-/** Ends an HTTP/2 connection that has nothing open: idle, or with a head that drips in. */
+/** Closes an HTTP/2 connection without open streams: idle, or with headers that arrive too slowly. */
 function boundSession(session: ServerHttp2Session, limits: ListenLimits): void {
   const open = new Set<ServerHttp2Stream>();
   let timer = setTimeout(() => session.destroy(), limits.headersTimeoutMs);
@@ -91,12 +91,12 @@ function boundSession(session: ServerHttp2Session, limits: ListenLimits): void {
   });
 }
 
-/** Streams that had their whole answer at the last look. */
+/** Streams that were fully answered at the last check. */
 const answered = new WeakSet<ServerHttp2Stream>();
 
 /**
- * Ends streams that are answered and still there a look later. A client that takes nothing (a window of zero) or goes on
- * with its body would otherwise hold them, and so the connection, for good, without ever saying who it is.
+ * Closes streams that were answered and are still open one check later. A client with a zero window, or one that
+ * keeps sending its body, could otherwise hold the connection for ever without authenticating.
  */
 function cutAnswered(streams: Iterable<ServerHttp2Stream>): void {
   for (const stream of streams) {

@@ -6,10 +6,10 @@ import type { HttpRequest } from "./exchange.js";
 const SESSION = /^[\w.:@-]{1,256}$/;
 
 /**
- * The session a request names in its header or query; `undefined` when it names none.
+ * The session id in the header or query of a request; `undefined` if there is none.
  *
- * @throws CountersignError `ERR_SESSION_NAME`: who names a session wrongly must not believe that it has it, and its
- * capabilities
+ * @throws CountersignError `ERR_SESSION_NAME`: a client with an invalid id must not believe that it has the session
+ * and its capabilities
  */
 export function sessionOf(request: HttpRequest, url: URL): string | undefined {
   const header = request.headers[SESSION_HEADER];

@@ -12,13 +12,13 @@ import { HELD_AGENT } from "../testing/held-agent.js";
 let fixture: Fixture;
 afterEach(() => fixture.stop());
 
-test("whose session it is costs a run no question of its own, and is asked about once", async () => {
+test("the owner of a session costs a run no ledger read of its own, and is read once", async () => {
   const { key, hash } = createApiKey();
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const claim = vi.spyOn(ledger, "claim");
   const access = createAccess([createKeyAuthenticator(() => [{ name: "bot", hash }])]);
   fixture = await startFixture(HELD_AGENT, { gateway: { access, ledger } });
-  /** What a run asked the ledger for, question by question. */
+  /** The ledger reads of a run. */
   const questionsOf = async (runId: string, query: string): Promise<string[][]> => {
     claim.mockClear();
     const answer = await fetch(`${fixture.url}/agents/support${query}`, {
@@ -38,7 +38,7 @@ test("whose session it is costs a run no question of its own, and is asked about
   expect(second).toEqual(unnamed);
 });
 
-test("a ticket that is refused writes nothing, whatever session it names", async () => {
+test("a rejected ticket request writes nothing, whatever session it names", async () => {
   const { key, hash } = createApiKey();
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const claim = vi.spyOn(ledger, "claim");
@@ -57,7 +57,7 @@ test("a ticket that is refused writes nothing, whatever session it names", async
   expect(claim).toHaveBeenCalledTimes(100);
 });
 
-test("a session under a name that none can have is refused on every path, and the agent is not asked", async () => {
+test("an invalid session id is rejected on every path, and the agent is not called", async () => {
   fixture = await startFixture(HELD_AGENT);
   const body = JSON.stringify({ threadId: "t", runId: "r", messages: [] });
   for (const [method, path] of [

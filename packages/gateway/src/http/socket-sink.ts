@@ -5,10 +5,10 @@ import type { Signal } from "../base/signal.js";
 import { MAX_UNREAD_BEATS } from "../base/heartbeats.js";
 import type { ClientSink } from "../event/sink.js";
 
-/** Bytes a socket may hold back before its reader counts as slow. */
+/** Bytes that a socket may buffer before its reader counts as slow. */
 const SLOW_BYTES = 256 * 1024;
 
-/** One run's end on a socket; the socket itself stays open for the next run. */
+/** The sink of one run on a socket; the socket stays open for the next run. */
 export function createSocketSink(
   socket: WebSocket,
   gone: Signal,

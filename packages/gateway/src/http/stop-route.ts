@@ -14,7 +14,7 @@ import { sessionOf } from "./session-id.js";
 
 const MAX_STOP_BYTES = 4096;
 
-/** `POST /ag-ui/stop` with `{ threadId?, runId? }` and the session: cancels what is running. */
+/** `POST /ag-ui/stop` with `{ threadId?, runId? }` and the session: cancels the running runs. */
 export async function serveStop(
   context: GatewayContext,
   accessControl: AccessControl,
@@ -52,7 +52,7 @@ export async function serveStop(
   }
   const { threadId: thread, runId: run } = wanted;
   const isReadable = [thread, run].every((id) => id === undefined || typeof id === "string");
-  // Another's run is not even named: whether it is there is nobody else's business.
+  // The response does not reveal whether another principal's run exists.
   const stopped = isReadable
     ? await stopAnywhere(context, {
         ...(session === undefined ? {} : { session }),
@@ -65,7 +65,7 @@ export async function serveStop(
   response.end(JSON.stringify({ stopped: stopped.map((one) => one.run) }));
 }
 
-/** At this gateway, or else at the others: behind a load balancer a stop comes anywhere. */
+/** Stops runs at this gateway, or else at the others: a load balancer may send a stop to any of them. */
 async function stopAnywhere(
   { sessions, stopElsewhere }: GatewayContext,
   order: StopOrder,
@@ -75,7 +75,7 @@ async function stopAnywhere(
   if (order.session === undefined && (order.thread === undefined || order.run === undefined)) {
     return here;
   }
-  // What nobody answered for was not stopped, and is not named.
+  // A run that no gateway confirmed was not stopped, and is not named.
   const answers = await stopElsewhere(order).catch(() => []);
   return answers.flatMap((one) => one.stopped);
 }

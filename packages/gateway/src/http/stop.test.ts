@@ -10,7 +10,7 @@ import { selfSigned } from "../testing/self-signed.js";
 const CLI = new URL("../../../../apps/cli/", import.meta.url);
 const isBuilt = existsSync(new URL("dist/main.js", CLI));
 
-/** Opens streams on one connection and takes each back at once. */
+/** Opens streams on one connection and resets each at once. */
 async function resetStreams(url: string, count: number): Promise<void> {
   const session = connect(url, { rejectUnauthorized: false });
   session.on("error", () => undefined);
@@ -29,7 +29,7 @@ async function resetStreams(url: string, count: number): Promise<void> {
 }
 
 test.runIf(isBuilt)(
-  "after a storm of streams that were reset, a stop still closes ledger and log and exits with 0",
+  "after a storm of reset streams, a stop still closes ledger and log and exits with 0",
   async () => {
     const home = await mkdtemp(join(tmpdir(), "countersign-stop-"));
     const { cert, key } = selfSigned();

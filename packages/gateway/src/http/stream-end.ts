@@ -7,7 +7,7 @@ import type { RunRequest } from "../runs/start-run.js";
 import type { Signal } from "../base/signal.js";
 import { SESSION_HEADER } from "../agent/session-header.js";
 
-/** The connection that a stream begins on, and what its client asked for. */
+/** The connection that a stream begins on, and the options of its client. */
 export type StreamConnection = {
   readonly response: HttpResponse;
   readonly url: URL;
@@ -16,9 +16,9 @@ export type StreamConnection = {
 };
 
 /**
- * The person's end of a stream over HTTP. It ends with its connection, unless the client asks to be able to come
- * back (`?reconnect=1`): most cannot, and an agent should not go on talking to nobody. Frames of protobuf have no
- * ids to come back to.
+ * The client end of a stream over HTTP. It ends with its connection, unless the client requests resumption
+ * (`?reconnect=1`): most clients cannot resume, and an agent should not keep running without a reader. Protobuf
+ * frames have no event ids to resume from.
  */
 export function streamEndOf(
   accessControl: AccessControl,

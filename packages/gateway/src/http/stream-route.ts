@@ -18,10 +18,10 @@ import { streamEndOf } from "./stream-end.js";
 import { placeOf, resumeStream } from "./resume/resume-stream.js";
 
 /**
- * `GET` for a plain `EventSource`: no body, so the session is all there is to go by, and no header, so a
- * ticket may stand in for the credential.
+ * `GET` for a plain `EventSource`: it has no body, so the session identifies the stream, and no headers, so a ticket
+ * may replace the credential.
  *
- * An `EventSource` comes back by itself when a stream ends; that must not start the run again.
+ * An `EventSource` reconnects by itself when a stream ends; that must not start the run again.
  */
 export async function serveStream(
   context: GatewayContext,
@@ -83,7 +83,7 @@ export async function serveStream(
         },
       ),
     });
-    // Not awaited: a stream that waits would hold all that was needed to open it.
+    // Not awaited: the pending call would keep everything alive that opening the stream needed.
     done.catch((error: unknown) => refuse(context, response, error));
   } catch (error) {
     if (isCountersignError(error, "ERR_STREAM_GONE")) stayAway(response);
@@ -91,7 +91,7 @@ export async function serveStream(
   }
 }
 
-/** The answer that tells an EventSource to stop coming back. */
+/** The response that tells an EventSource to stop reconnecting. */
 function stayAway(response: HttpResponse): void {
   response.writeHead(204).end();
 }

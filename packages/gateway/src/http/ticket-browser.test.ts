@@ -21,7 +21,7 @@ afterEach(async () => {
   await identity?.stop();
 });
 
-/** A page's script: a ticket with the token, then a plain EventSource; and a try without one. */
+/** A page's script: gets a ticket with the token and opens a plain EventSource; then tries without one. */
 const SCRIPT = `
 window.seen = [];
 window.errors = 0;
@@ -68,7 +68,7 @@ test.skipIf(isMissing)(
       },
       { timeout: 10_000, interval: 100 },
     );
-    // The EventSource comes back with its used ticket, is refused, and stays away.
+    // The EventSource reconnects with its used ticket, is rejected, and stops.
     await vi.waitFor(async () => expect(await tab.evaluate("errors")).toBeGreaterThanOrEqual(2), {
       timeout: 10_000,
       interval: 100,

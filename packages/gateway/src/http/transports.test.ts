@@ -24,13 +24,13 @@ const EVENTS = inRun(IDS, [
   { type: "TEXT_MESSAGE_CHUNK", delta: "more" },
 ]);
 
-/** A receipt and its entry without what may differ: the transport, ids and times. */
+/** A receipt and its entry without the parts that may differ: the transport, ids and times. */
 function essence({ receipt, received_at: _received, ...entry }: EntryDraft): object {
   const { transport: _transport, event_id: _id, timestamp: _time, ...rest } = receipt;
   return { ...entry, receipt: rest };
 }
 
-test("one stream has the same verdicts and receipts over any client transport and any agent transport", async () => {
+test("a stream has the same verdicts and receipts over any client transport and any agent transport", async () => {
   const outcomes: { name: string; receipts: object[]; delivered: object[] }[] = [];
   for (const [agentName, { target, answer }] of Object.entries(AGENT_TRANSPORTS)) {
     for (const [clientName, ask] of Object.entries(CLIENT_TRANSPORTS)) {
@@ -126,7 +126,7 @@ test("AgentCore's paths are served: /invocations with its session header, /ping"
   expect(ping).toEqual({ status: "Healthy", time_of_last_update: expect.any(Number) });
 });
 
-test("an EventSource that comes back is told to stay away, so that no run starts twice", async () => {
+test("an EventSource that reconnects is told to stop, so that no run starts twice", async () => {
   fixture = await startFixture(
     () =>
       AGENT_TRANSPORTS["POST + SSE"]?.answer(inRun({ threadId: "s", runId: "stream-s" }, [])) ?? {

@@ -27,7 +27,7 @@ async function start(options: FixtureOptions["gateway"] = {}): Promise<void> {
   fixture = await startFixture(HELD_AGENT, { gateway: { access, ...options } });
 }
 
-/** How a socket ends that says who it is in its first frame. */
+/** How a socket ends that authenticates with its first frame. */
 function greet(path: string, token: string): Promise<{ status?: number; code?: number }> {
   const socket = new WebSocket(`${fixture.webSocketUrl}${path}`);
   return new Promise((resolve) => {
@@ -40,7 +40,7 @@ function greet(path: string, token: string): Promise<{ status?: number; code?: n
   });
 }
 
-test("a stranger's socket is cut soon after its refusal, whatever it goes on to send", async () => {
+test("an unauthenticated socket is closed soon after its refusal, whatever it keeps sending", async () => {
   await start({ listenLimits: { authTimeoutMs: 200 } });
   const { port } = new URL(fixture.url);
   const socket = connect(Number(port), "127.0.0.1");
@@ -49,7 +49,7 @@ test("a stranger's socket is cut soon after its refusal, whatever it goes on to 
   socket.write(
     "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
   );
-  // A masked text frame of 8 MB that begins and goes on, and whose sender never reads or says goodbye.
+  // A masked text frame of 8 MB that is never completed, from a client that neither reads nor closes.
   const head = Buffer.alloc(14);
   head.writeUInt16BE(0x81ff, 0);
   head.writeBigUInt64BE(8n * 1024n * 1024n, 2);
@@ -61,7 +61,7 @@ test("a stranger's socket is cut soon after its refusal, whatever it goes on to 
   expect(socket.bytesWritten).toBeLessThan(4 * 1024 * 1024);
 });
 
-test("which agents there are is told on a socket only to those who may speak to them", async () => {
+test("a socket learns which agents exist only after it authenticates", async () => {
   await start();
   expect(await greet("/agents/support/ws", "wrong")).toEqual({ code: 4401 });
   expect(await greet("/agents/nobody/ws", "wrong")).toEqual({ code: 4401 });
@@ -78,7 +78,7 @@ test("which agents there are is told on a socket only to those who may speak to 
   expect(await asked("/agents/nobody/ws", `Bearer ${token}`)).toBe(404);
 });
 
-test("a page whose name was pointed at this machine starts nothing, although it sends no origin", async () => {
+test("a page whose name resolves to this machine starts nothing, although it sends no origin", async () => {
   fixture = await startFixture(HELD_AGENT, { gateway: { origins: ["https://app.example"] } });
   const { port } = new URL(fixture.url);
   const get = (host: string): Promise<number | undefined> =>
@@ -99,7 +99,7 @@ test("a page whose name was pointed at this machine starts nothing, although it 
   }
 });
 
-test("a token that ends while the body still comes opens nothing", async () => {
+test("a token that expires while the body still arrives opens nothing", async () => {
   await start();
   const exp = Math.floor(clock.now() / 1000) + 60;
   const authorization = `Bearer ${await identity.token("alice", { exp })}`;
@@ -124,7 +124,7 @@ test("a token that ends while the body still comes opens nothing", async () => {
   expect(fixture.agentRequests).toHaveLength(0);
 });
 
-test("who presses stop and goes on at once is not told that a run is open", async () => {
+test("a client that stops a run and starts the next at once is not refused for an open run", async () => {
   fixture = await startFixture(HELD_AGENT);
   for (const [version, Client] of Object.entries(CLIENTS)) {
     const client = new Client({ url: `${fixture.url}/agents/support`, threadId: version });

@@ -2,7 +2,7 @@ import { openConnection } from "../runs/connection.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 
-/** Signs that a client was refused for something of which nothing could be read; it leaves no session behind. */
+/** Signs a refusal of a request that could not be parsed; it creates no session. */
 export async function recordUnreadRequest(
   context: GatewayContext,
   facts: ConnectionFacts,

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const INPUT = JSON.stringify({ threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] });
 
-/** Words without an end, as fast as they are taken; `quiet` says nothing after its start. */
+/** Sends words without an end, as fast as they are read; `quiet` sends nothing after its start. */
 const talking =
   (isQuiet: boolean): FakeScript =>
   (asked) => ({
@@ -50,14 +50,14 @@ function openStream(url: string): Promise<IncomingMessage> {
 
 const isLetGo = (): boolean | undefined => fixture?.agentRequests[0]?.signal.aborted;
 
-test("a stream that nobody reads for several heartbeats is let go, and its agent with it", async () => {
+test("a stream that is not read for several heartbeats is closed, and its agent's connection with it", async () => {
   const { url } = await start(false);
   const answer = await openStream(url);
   answer.pause();
   await vi.waitFor(() => expect(isLetGo()).toBe(true), { timeout: 10_000 });
 });
 
-test("a socket that answers no sign of life is let go, and its agent with it", async () => {
+test("a socket that answers no ping is closed, and its agent's connection with it", async () => {
   const { webSocketUrl } = await start(true);
   const socket = new WebSocket(`${webSocketUrl}/ws`);
   closers.push(() => socket.terminate());
@@ -68,7 +68,7 @@ test("a socket that answers no sign of life is let go, and its agent with it", a
   await vi.waitFor(() => expect(isLetGo()).toBe(true), { timeout: 10_000 });
 });
 
-test("clients that read keep a quiet stream for as long as they like", async () => {
+test("clients that read keep an idle stream for as long as they like", async () => {
   const { url, webSocketUrl } = await start(true);
   const answer = await openStream(url);
   answer.resume();

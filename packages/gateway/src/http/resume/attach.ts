@@ -5,14 +5,14 @@ import type { Telemetry } from "../../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../../agent/session-header.js";
 import type { StreamPlace } from "./resumable-streams.js";
 
-/** Goes on with a stream over another connection: its client's, or another gateway's on its behalf. */
+/** Attaches a new connection to a stream: its client's, or another gateway's on its behalf. */
 export function attach(
   { stream, after }: StreamPlace,
   response: HttpResponse,
   gone: Signal,
   context: { readonly telemetry: Pick<Telemetry, "reconnects"> },
 ): void {
-  // Who came after this one, while it was looked at, has the stream: it is not taken away for nobody.
+  // A later connection may have attached during the check; a closed one must not take the stream from it.
   if (gone.aborted) return;
   const headers = { [SESSION_HEADER]: stream.holder.sessionId };
   stream.attach(after, createHttpSink(response, "sse", gone, headers), gone);

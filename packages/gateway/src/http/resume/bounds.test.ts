@@ -24,7 +24,7 @@ async function start(talker: Talker, listenLimits: Partial<ListenLimits> = {}): 
 
 const SINK = { isSlow: false, write: () => {} } as unknown as HttpSink;
 
-test("a client that does not come back in time ends its run at the agent, and finds nothing any more", async () => {
+test("a client that does not resume in time ends its run at the agent, and then finds no stream", async () => {
   const talker = createTalker(3);
   const context = await start(talker, { reconnectGraceMs: 100 });
   talker.upTo(1);
@@ -35,7 +35,7 @@ test("a client that does not come back in time ends its run at the agent, and fi
   expect(context.agentRequests).toHaveLength(1);
 });
 
-test("who does not ask for it is let go with the connection, and gets no numbers", async () => {
+test("a client that does not request resumption ends with its connection, and gets no event ids", async () => {
   const talker = createTalker(3);
   const context = await start(talker);
   talker.upTo(1);
@@ -45,7 +45,7 @@ test("who does not ask for it is let go with the connection, and gets no numbers
   await expect.poll(() => talker.hungUp).toEqual(["r1"]);
 });
 
-test("with a grace of 0 nobody can come back", async () => {
+test("with a grace period of 0 no client can resume", async () => {
   const talker = createTalker(3);
   const context = await start(talker, { reconnectGraceMs: 0 });
   talker.upTo(1);
@@ -55,7 +55,7 @@ test("with a grace of 0 nobody can come back", async () => {
   await expect.poll(() => talker.hungUp).toEqual(["r1"]);
 });
 
-test("what is no longer kept cannot be gone on from", async () => {
+test("a stream cannot be resumed from an event that is no longer kept", async () => {
   const talker = createTalker(400, 50);
   const context = await start(talker, { reconnectBytes: 8192 });
   talker.upTo(399);
@@ -69,7 +69,7 @@ test("what is no longer kept cannot be gone on from", async () => {
   expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
 });
 
-test("an agent whose client is away waits once as much is kept as may be, and goes on when it is back", async () => {
+test("the agent of a disconnected client waits once the buffer is full, and continues when the client is back", async () => {
   const talker = createTalker(800, 2000);
   const context = await start(talker, { reconnectBytes: 65_536 });
   const first = await ask(context, { dropAfter: 2 });
@@ -79,7 +79,7 @@ test("an agent whose client is away waits once as much is kept as may be, and go
   const forwarded = (): number =>
     [...context.gateway.context.sessions.openRuns()][0]?.counters.forwarded ?? 0;
   await expect.poll(forwarded).toBeGreaterThan(30);
-  // Once it waits, it waits.
+  // Once it waits, it stays waiting.
   let before = -1;
   await expect.poll(() => before === (before = forwarded()), { interval: 200 }).toBe(true);
   expect(before).toBeLessThan(800);
@@ -89,7 +89,7 @@ test("an agent whose client is away waits once as much is kept as may be, and go
   expect(second.frames).toHaveLength(802);
 });
 
-test("when all streams together keep as much as they may, those that begin end with their connection", async () => {
+test("when all streams together fill the buffer, new streams end with their connection", async () => {
   const talker = createTalker(200, 100);
   const context = await start(talker, { reconnectTotalBytes: 4096 });
   talker.upTo(199);
@@ -97,7 +97,7 @@ test("when all streams together keep as much as they may, those that begin end w
   await expect.poll(() => first.frames.length).toBe(201);
   first.tear();
   await first.closed;
-  // What it has all of it can still be gone on with, from nowhere else.
+  // A client that has every event can still resume, but from no earlier event.
   expect((await comeBack(context, first.frames[100])).status).toBe(410);
   const second = await comeBack(context, first.frames.at(-1));
   talker.upTo(200);
@@ -109,7 +109,7 @@ test("when all streams together keep as much as they may, those that begin end w
   ]);
 });
 
-test("streams that wait for their clients stop growing once all together keep as much as they may", () => {
+test("streams that wait for their clients stop growing once all together fill the buffer", () => {
   const limits = { reconnectGraceMs: 60_000, reconnectBytes: 10_000, reconnectTotalBytes: 20_000 };
   const streams = new ResumableStreams(limits);
   const open = Array.from({ length: 100 }, () => {
@@ -127,12 +127,12 @@ test("streams that wait for their clients stop growing once all together keep as
   }
   expect(kept).toBeGreaterThan(10_000);
   expect(kept).toBeLessThan(22_000);
-  // Whoever is back is read as before, and lets go of what it has.
+  // A reattached client reads as before, which frees its buffer.
   open.at(-1)?.attach(0, SINK, new LightSignal());
   expect(open.at(-1)?.isSlow).toBe(false);
 });
 
-test("so many streams may wait at once; the one that is too many ends with its connection", () => {
+test("a limited number of streams may wait at once; one above the limit ends with its connection", () => {
   const streams = new ResumableStreams(DEFAULT_LISTEN_LIMITS);
   const gone: boolean[] = [];
   const answers = Array.from({ length: 1001 }, () => {
@@ -148,7 +148,7 @@ test("so many streams may wait at once; the one that is too many ends with its c
   }
   expect(gone.filter(Boolean)).toHaveLength(1);
   expect(gone.at(-1)).toBe(true);
-  // One comes back, and another may wait.
+  // One client resumes, and another stream may wait.
   const back = new LightSignal();
   answers[0]?.stream.attach(0, SINK, back);
   back.abort();

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const WORDS = 200;
 
-/** Says a word every 20 ms. */
+/** Sends a word every 20 ms. */
 const TALKER: FakeScript = ({ body }) => ({
   pieces: (async function* () {
     const ids = idsOf(body);
@@ -67,11 +67,11 @@ window.opened = 0;
 `;
 
 test.skipIf(isMissing)(
-  "a browser's EventSource, opened with a ticket, loses its line, comes back to another gateway and has every word once; after the end it stays away (needs Chromium)",
+  "a browser's EventSource, opened with a ticket, loses its connection, resumes at another gateway and gets every word once; after the end it stops reconnecting (needs Chromium)",
   async () => {
     identity = await startIdentity();
     page = await startFixture(TALKER);
-    // They take each other's tickets.
+    // The gateways accept each other's tickets.
     const { first, second } = await startLinked(TALKER, {
       access: createAccess([identity.authenticator()]),
       origins: [page.url],
@@ -95,7 +95,7 @@ test.skipIf(isMissing)(
     const there = fixtures.find(({ agentRequests }) => agentRequests.length > 0);
     line.takeOut(portOf(there as Fixture));
     line.tear();
-    // Chromium waits three seconds before it comes back.
+    // Chromium waits three seconds before it reconnects.
     await expect.poll(() => read("opened"), { timeout: 10_000 }).toBe(2);
     await expect.poll(() => read("types"), { timeout: 20_000 }).toContain("RUN_FINISHED");
     expect(await read("text")).toBe(

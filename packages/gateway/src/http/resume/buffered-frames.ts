@@ -1,4 +1,6 @@
-/** How much more than its limit is kept before the oldest are let go of, so that it is not done frame by frame. */
+/**
+ * How far the buffer may exceed its limit before the oldest frames are dropped, so that they are dropped in batches.
+ */
 const SLACK = 1.25;
 
 /** The last frames of a stream, numbered from 1. */
@@ -7,12 +9,12 @@ export class BufferedFrames {
   #first = 1;
   #size = 0;
 
-  /** Characters kept. */
+  /** Characters in the buffer. */
   get size(): number {
     return this.#size;
   }
 
-  /** The number the next frame will have. */
+  /** The number of the next frame. */
   get next(): number {
     return this.#first + this.#frames.length;
   }
@@ -22,7 +24,7 @@ export class BufferedFrames {
     this.#size += frame.length;
   }
 
-  /** Lets go of the oldest once there is more than this. */
+  /** Drops the oldest frames once the buffer exceeds the limit. */
   trim(limit: number): void {
     if (this.#size <= limit * SLACK) return;
     let count = 0;
@@ -31,7 +33,7 @@ export class BufferedFrames {
     this.#first += count;
   }
 
-  /** All that came after a frame, in one piece; undefined when the frame never was, or some of it is gone. */
+  /** All frames after this one as one text; `undefined` if the frame never existed or a later one was dropped. */
   after(number: number): string | undefined {
     const from = number + 1 - this.#first;
     return from < 0 || number >= this.next ? undefined : this.#frames.slice(from).join("");

@@ -41,7 +41,7 @@ async function start(
   return fixture;
 }
 
-test("however often and wherever a connection is torn, its client gets each event once, in order, each signed for once", async () => {
+test("however often a connection breaks, its client gets each event once, in order, each with one receipt", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 8 }), async (cuts) => {
       const talker = createTalker(20);
@@ -75,7 +75,7 @@ test("however often and wherever a connection is torn, its client gets each even
   );
 });
 
-test("a line that tears before the first event loses none", async () => {
+test("a connection that breaks before the first event loses none", async () => {
   const talker = createTalker(1);
   const context = await start(talker);
   let place = "";
@@ -100,7 +100,7 @@ test("a line that tears before the first event loses none", async () => {
   expect(typesOf(reader.frames).at(-1)).toBe("RUN_FINISHED");
 });
 
-test("over HTTP/2 as well, one broken stream among others of its connection", async () => {
+test("over HTTP/2 a broken stream resumes while others of its connection continue", async () => {
   const talker = createTalker(3);
   const context = await start(talker, {}, { tls: selfSigned() });
   const session = connect(context.url.replace("http:", "https:"), { rejectUnauthorized: false });
@@ -135,7 +135,7 @@ test("over HTTP/2 as well, one broken stream among others of its connection", as
   }
 });
 
-test("what was said while its client was away, the end included, waits for it; then the stream is over", async () => {
+test("events sent while the client is disconnected, the end included, wait for it; then the stream is over", async () => {
   const talker = createTalker(3);
   const context = await start(talker);
   talker.upTo(1);
@@ -150,7 +150,7 @@ test("what was said while its client was away, the end included, waits for it; t
   expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
 });
 
-test("a number that was never given starts no run and is answered like one that is gone", async () => {
+test("an unknown event id starts no run and gets the same response as a dropped one", async () => {
   const talker = createTalker(3);
   const context = await start(talker);
   talker.upTo(1);
@@ -164,7 +164,7 @@ test("a number that was never given starts no run and is answered like one that 
   expect(context.agentRequests).toHaveLength(1);
 });
 
-test("whoever came last has the stream: a connection that nobody noticed is dead is hung up on", async () => {
+test("the latest connection has the stream: an earlier one that is dead unnoticed is closed", async () => {
   const talker = createTalker(3);
   const context = await start(talker);
   talker.upTo(1);
@@ -179,7 +179,7 @@ test("whoever came last has the stream: a connection that nobody noticed is dead
   expect(first.frames).toHaveLength(3);
 });
 
-test("a stream is its principal's alone, whoever knows its numbers", async () => {
+test("only its own principal can resume a stream, even with the event id known", async () => {
   identity = await startIdentity();
   const talker = createTalker(3);
   const context = await start(talker, {}, { access: createAccess([identity.authenticator()]) });
@@ -198,7 +198,7 @@ test("a stream is its principal's alone, whoever knows its numbers", async () =>
   expect(textOf(second.frames)).toBe("1 2 ");
 });
 
-test("a thread goes on after a run whose end its client never came back for", async () => {
+test("a thread continues after a run whose client never returned for its end", async () => {
   const talker = createTalker(2);
   const context = await start(talker, { reconnectGraceMs: 50 });
   talker.upTo(1);
@@ -218,7 +218,7 @@ test("a thread goes on after a run whose end its client never came back for", as
   expect(typesOf(next.frames).at(-1)).toBe("RUN_FINISHED");
 });
 
-test("an EventSource goes on by itself, and is sent away when its run is over", async () => {
+test("an EventSource resumes by itself, and is told to stop when its run is over", async () => {
   const talker = createTalker(3);
   const context = await start(talker);
   talker.upTo(1);

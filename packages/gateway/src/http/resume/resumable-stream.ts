@@ -7,44 +7,44 @@ import type { Signal } from "../../base/signal.js";
 import { BufferedFrames } from "./buffered-frames.js";
 
 /**
- * How long after the end of a stream its client may still come back for it although it was written to its connection:
- * that may have broken meanwhile. A browser waits three seconds before it comes back.
+ * How long a client may resume a stream after its end was written to a connection: that connection may have been
+ * broken already. A browser waits three seconds before it reconnects.
  */
 const SETTLE_MS = 5000;
 
-/** Who may take a stream up, and what for. */
+/** The principal or ticket that may resume a stream, and its agent and session. */
 export type StreamHolder = {
   readonly principal: string;
   readonly agent: string;
   readonly sessionId: string;
-  /** Hash of the ticket that opened it: an `EventSource` comes back with the same address. */
+  /** Hash of the ticket that opened it: an `EventSource` reconnects with the same URL. */
   readonly ticket?: string | undefined;
 };
 
-/** What all lasting streams of a gateway share. */
+/** The limits that all resumable streams of a gateway share. */
 export type StreamKeeper = {
   readonly graceMs: number;
-  /** Characters kept for one stream. */
+  /** Characters buffered per stream. */
   readonly maxKept: number;
-  /** Whether all of them together keep as much as they may. */
+  /** Whether all streams together have filled the buffer. */
   readonly isFull: boolean;
   count(characters: number): void;
-  /** Whether one more may wait for its client; counted until it is {@link found}. */
+  /** Whether one more stream may wait for its client; counted until it is {@link found}. */
   wait(): boolean;
   found(): void;
   forget(key: string): void;
 };
 
 /**
- * The person's end of a run that outlives its connection.
+ * The client end of a run that outlives its connection.
  *
- * Each event has a number, the last ones are kept, and a client that comes back with the number of the last it
- * has gets the rest. Meanwhile the agent goes on until as much waits as may be kept. What is sent again was
- * judged and signed for once, and is not again.
+ * Each event has a number and the last events are buffered. A client that resumes with the number of its last event
+ * gets the rest. Meanwhile the agent continues until the buffer is full. A resent event was decided and signed once,
+ * and is not decided or signed again.
  */
 export class ResumableStream implements ClientSink {
   readonly transport: ReceiptTransport = "sse";
-  /** Aborts when the client has been away for too long: then it is gone for the run. */
+  /** Aborts when the client has been disconnected for too long. */
   readonly gone = new LightSignal();
   readonly key: string;
   readonly holder: StreamHolder;
@@ -53,14 +53,14 @@ export class ResumableStream implements ClientSink {
   #sink: HttpSink | undefined;
   #isOpen = false;
   #isOver = false;
-  /** When its end was last written to a connection. */
+  /** When the end was last written to a connection. */
   #endedAt: number | undefined;
   #isForgotten = false;
   #isAwaited = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<() => void>();
 
-  /** Until it is opened a client that hangs up cannot come back: it knows no number yet. */
+  /** A client that disconnects before `open` cannot resume: it knows no event id yet. */
   constructor(key: string, holder: StreamHolder, keeper: StreamKeeper, connection: Signal) {
     this.key = key;
     this.holder = holder;
@@ -72,7 +72,7 @@ export class ResumableStream implements ClientSink {
     else connection.addEventListener("abort", leave);
   }
 
-  /** Begins on its first connection, with a place to come back to before there is any event. */
+  /** Opens the first connection, and sends an event id to resume from before there is any event. */
   open(sink: HttpSink, connection: Signal): this {
     this.#isOpen = true;
     this.#attach(sink, connection);
@@ -80,19 +80,19 @@ export class ResumableStream implements ClientSink {
     return this;
   }
 
-  /** Whether a client that has everything up to this number can go on from there. */
+  /** Whether a client that has everything up to this number can resume. */
   canGoOn(after: number): boolean {
     return this.#isOpen && !this.#isForgotten && this.#kept.after(after) !== undefined;
   }
 
-  /** Whether there is nothing behind this number, nor will be. */
+  /** Whether no event follows this number, now or later. */
   isTold(after: number): boolean {
     return this.#isOver && this.#kept.next === after + 1;
   }
 
-  /** Goes on over another connection, behind the last event its client has; {@link canGoOn} was asked before. */
+  /** Attaches another connection, after the last event that its client has; the caller checks {@link canGoOn} first. */
   attach(after: number, sink: HttpSink, connection: Signal): void {
-    // A connection may be dead long before anybody on this side notices: whoever came last is there.
+    // A connection may be dead long before the gateway notices: the latest one is the client's.
     const former = this.#sink;
     this.#attach(sink, connection);
     former?.hangUp();
@@ -101,7 +101,7 @@ export class ResumableStream implements ClientSink {
     if (this.#isOver) this.#endOn(sink);
   }
 
-  /** Whether it is over, and its client probably does not know yet. `now` in milliseconds. */
+  /** Whether the run has ended and its client probably does not know yet. `now` in milliseconds. */
   isAwaited(now: number): boolean {
     if (!this.#isOver || this.#isForgotten) return false;
     return this.#endedAt === undefined || now - this.#endedAt < SETTLE_MS;
@@ -114,7 +114,7 @@ export class ResumableStream implements ClientSink {
   get isSlow(): boolean {
     if (this.gone.aborted) return false;
     if (this.#sink !== undefined) return this.#sink.isSlow;
-    // Where all of them together keep as much as they may, a thousand that nobody reads must not fill up on their own.
+    // When the shared buffer is full, a thousand unread streams must not each fill their own.
     return this.#keeper.isFull || this.#kept.size >= this.#keeper.maxKept;
   }
 
@@ -129,7 +129,7 @@ export class ResumableStream implements ClientSink {
     }
     if (this.#sink !== undefined) {
       this.#sink.write(piece);
-      // The other half is for what comes while nobody is there.
+      // The other half is reserved for events that arrive while the client is disconnected.
       this.#kept.trim(this.#keeper.isFull ? 0 : this.#keeper.maxKept / 2);
     }
     this.#keeper.count(this.#kept.size - before);
@@ -137,7 +137,7 @@ export class ResumableStream implements ClientSink {
 
   async drained(): Promise<void> {
     while (this.isSlow) {
-      // Whichever comes first: it is read, its connection breaks, somebody comes back, nobody does.
+      // Resolves at the first of: the client reads, its connection breaks, a client attaches, the grace period ends.
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           this.#waiting.delete(wake);
@@ -153,7 +153,7 @@ export class ResumableStream implements ClientSink {
     this.#sink?.heartbeat();
   }
 
-  /** The run is over; its last words wait for a client that is away, or that loses its connection just now. */
+  /** The run is over; its last events wait for a client that is disconnected, or that loses its connection just now. */
   end(): void {
     this.#isOver = true;
     this.#found();
@@ -182,7 +182,7 @@ export class ResumableStream implements ClientSink {
 
   #wait(): void {
     if (this.#isForgotten) return;
-    // The last words of a run that is over keep no agent busy.
+    // The last events of a finished run keep no agent busy.
     if (!this.#isOver) {
       if (!this.#keeper.wait()) {
         this.#giveUp();
@@ -191,7 +191,7 @@ export class ResumableStream implements ClientSink {
       this.#isAwaited = true;
     }
     this.#timer = setTimeout(() => this.#giveUp(), this.#keeper.graceMs);
-    // Nobody waits for it when the gateway ends.
+    // The timer must not delay the exit of the process.
     this.#timer.unref();
   }
 
@@ -211,7 +211,7 @@ export class ResumableStream implements ClientSink {
     this.#isForgotten = true;
     this.#keeper.forget(this.key);
     this.#keeper.count(-this.#kept.size);
-    // A run that is over has nothing left to be ended.
+    // A finished run needs no abort.
     if (!this.#isOver) this.gone.abort();
     this.#wake();
   }

@@ -8,18 +8,18 @@ import type { StreamHolder, StreamKeeper } from "./resumable-stream.js";
 
 type Limits = Pick<ListenLimits, "reconnectGraceMs" | "reconnectBytes" | "reconnectTotalBytes">;
 
-/** A place in a stream, as its client knows it. */
+/** A position in a stream, as its client knows it. */
 export type StreamPlace = { readonly stream: ResumableStream; readonly after: number };
 
 /**
- * Streams that may wait for their clients at once. Whoever opens streams and drops them would otherwise have as many
- * agents talk to nobody as fit into the time of grace.
+ * Streams that may wait for their clients at once. A client that opens and drops streams could otherwise keep any
+ * number of agents running during the grace period.
  */
 const MAX_WAITING = 1000;
-/** Nobody guesses it, so that in a gateway without access control a stream is still its own client's. */
+/** Cannot be guessed, so that without access control a stream still belongs to its own client. */
 const KEY_BYTES = 16;
 
-/** The streams of a gateway that can be taken up. */
+/** The resumable streams of a gateway. */
 export class ResumableStreams implements StreamKeeper {
   readonly #streams = new Map<string, ResumableStream>();
   readonly graceMs: number;
@@ -29,7 +29,7 @@ export class ResumableStreams implements StreamKeeper {
   #kept = 0;
   #waiting = 0;
 
-  /** `createKey` names a stream where others must be able to tell whose it is. */
+  /** `createKey` creates a stream key from which other gateways can tell which gateway has the stream. */
   constructor(limits: Limits, createKey: () => string = createRandomKey) {
     this.graceMs = limits.reconnectGraceMs;
     this.maxKept = limits.reconnectBytes;
@@ -37,7 +37,7 @@ export class ResumableStreams implements StreamKeeper {
     this.#createKey = createKey;
   }
 
-  /** A stream that outlives its connection; undefined where none may. */
+  /** Creates a stream that outlives its connection; `undefined` where resumption is off or the limit is reached. */
   create(holder: StreamHolder, connection: Signal): ResumableStream | undefined {
     if (this.graceMs === 0 || this.isFull) return undefined;
     const key = this.#createKey();
@@ -47,10 +47,11 @@ export class ResumableStreams implements StreamKeeper {
   }
 
   /**
-   * Where somebody goes on: in a stream that is known here, theirs, and kept from there on.
+   * Finds the position to resume from, in a stream that this gateway has, that belongs to the client and is buffered
+   * from there on.
    *
-   * Only its own principal gets it. Who comes from an address with a ticket shows the one that opened it: that is
-   * used up, but the number of an event is known to nobody else.
+   * Only its own principal can resume a stream. A client with a ticket in its URL sends the one that opened the
+   * stream: the ticket is used up, but only that client knows an event id.
    */
   placeFor({ lastEventId, agent, holder, returnsForever }: ResumeRequest): StreamPlace | undefined {
     const { key = "", after = 0 } = readPlace(lastEventId) ?? {};
@@ -64,7 +65,7 @@ export class ResumableStreams implements StreamKeeper {
     return returnsForever && stream.isTold(after) ? undefined : { stream, after };
   }
 
-  /** Whether a client is still expected that was not told how its run ended. */
+  /** Whether a client may still return that does not know how its run ended. */
   get isAwaited(): boolean {
     const now = performance.now();
     return [...this.#streams.values()].some((stream) => stream.isAwaited(now));

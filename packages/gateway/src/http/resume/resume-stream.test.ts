@@ -10,7 +10,7 @@ import { DEFAULT_LISTEN_LIMITS } from "../../base/limits.js";
 import type { HttpRequest } from "../exchange.js";
 import { resumeStream } from "./resume-stream.js";
 
-test("a client that gave up while its credential was looked at takes the stream from nobody", async () => {
+test("a client that disconnects while its credential is checked does not take over the stream", async () => {
   const resumableStreams = new ResumableStreams(DEFAULT_LISTEN_LIMITS);
   const first = new LightSignal();
   const stream = resumableStreams.create({ principal: "p", agent: "a", sessionId: "s" }, first);
@@ -22,7 +22,7 @@ test("a client that gave up while its credential was looked at takes the stream 
     gone.abort();
     return { principal: { id: "p" } };
   };
-  // Its answer is not even touched.
+  // The response must not be touched.
   await resumeStream(
     {} as GatewayContext,
     { resumableStreams, access: { authenticate } } as unknown as AccessControl,

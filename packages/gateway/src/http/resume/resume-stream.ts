@@ -11,17 +11,17 @@ import "../errors.js";
 import { receiveBody } from "../receive-body.js";
 import type { HttpRequest } from "../exchange.js";
 
-/** The place in a stream that a client wants to go on from; undefined for one that begins. */
+/** The `Last-Event-ID` of a resume request; `undefined` for a new stream. */
 export function placeOf({ headers }: HttpRequest): string | undefined {
   const place = headers["last-event-id"];
   return typeof place === "string" ? place : undefined;
 }
 
 /**
- * Goes on with a stream behind the last event that its client has, at whichever gateway it is. Whatever is in the
- * way, no run is begun.
+ * Resumes a stream after the last event that its client has, at whichever gateway has it. A failure never starts a
+ * run.
  *
- * @throws CountersignError `ERR_STREAM_GONE`, the same whether it never was, is over, or is somebody else's
+ * @throws CountersignError `ERR_STREAM_GONE`, the same for an unknown stream, an ended one and another principal's
  */
 export async function resumeStream(
   context: GatewayContext,
@@ -38,7 +38,7 @@ export async function resumeStream(
     returnsForever: request.method === "GET",
   };
   if (request.method === "POST") {
-    // Left unread, it would keep the end of its connection from being noticed.
+    // An unread body would keep the end of its connection from being noticed.
     const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = accessControl.limits;
     await receiveBody(request, { maxBytes, timeoutMs });
   }
@@ -49,7 +49,7 @@ export async function resumeStream(
   }
 }
 
-/** Who comes back. A ticket is not redeemed again: it is held against the one that opened the stream. */
+/** The client that resumes. Its ticket is not redeemed again, but compared with the one that opened the stream. */
 async function holderOf(
   accessControl: AccessControl,
   request: HttpRequest,

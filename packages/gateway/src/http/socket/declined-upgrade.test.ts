@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const BODY = JSON.stringify({ threadId: "t1", runId: "r1", protocolVersion: "1.0", messages: [] });
 
-/** The first request of Java's HTTP client to a plain address, as it writes it. */
+/** The first request of Java's HTTP client to a plaintext URL. */
 function offering(body: string, more = ""): string {
   return [
     "POST /agents/support HTTP/1.1",
@@ -41,7 +41,7 @@ async function open(): Promise<{ write(text: string): void; read(): string }> {
   return { write: (text) => void connection.write(text), read: () => answer };
 }
 
-test("a request that offers HTTP/2 in clear is answered in the protocol it came in, and the next one of its connection too", async () => {
+test("a request that offers h2c gets an HTTP/1.1 response, and so does the next one of its connection", async () => {
   const { write, read } = await open();
   write(offering(BODY));
   await expect.poll(read).toContain("RUN_FINISHED");
@@ -51,7 +51,7 @@ test("a request that offers HTTP/2 in clear is answered in the protocol it came 
   await expect.poll(() => read().match(/RUN_FINISHED/gu)).toHaveLength(2);
 });
 
-test("its body may come in pieces, and is bounded like any other", async () => {
+test("its body may arrive in pieces, and has the usual limit", async () => {
   const { write, read } = await open();
   const whole = offering(BODY);
   for (const place of [30, whole.length - 40, whole.length - 5]) {
@@ -66,7 +66,7 @@ test("its body may come in pieces, and is bounded like any other", async () => {
   await expect.poll(read).toContain("413");
 });
 
-test("an offer among others, of nothing known, or without a body is no way around a refusal", async () => {
+test("an offer next to others, of an unknown protocol, or without a body does not bypass a refusal", async () => {
   const { write, read } = await open();
   write(
     "GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: irc/6.9\r\n\r\n",
@@ -83,7 +83,7 @@ test.each([
   ["Transfer-Encoding: chunked", "5\r\nhello\r\n", "400 Bad Request"],
   ["Content-Length: 0", "", "101 Switching Protocols"],
 ])(
-  "the handshake of a WebSocket with %j and %j is answered with %s",
+  "a WebSocket handshake with %j and %j gets %s",
   async (header, body, status) => {
     const { write, read } = await open();
     const head = [
@@ -100,7 +100,7 @@ test.each([
   },
 );
 
-test("connections that were read twice are counted once", async () => {
+test("a connection whose request was parsed twice is counted once", async () => {
   const { write, read } = await open();
   write(offering(BODY));
   await expect.poll(read).toContain("RUN_FINISHED");

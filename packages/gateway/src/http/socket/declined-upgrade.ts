@@ -3,10 +3,10 @@ import type { Server } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 
-/** Members of a head that only make sense with the protocol they offer. */
+/** Headers that only make sense with the offered protocol. */
 const OFFER = new Set(["upgrade", "http2-settings"]);
 
-/** Whether a request in clear offers another protocol than the one we know; over TLS that is agreed upon before. */
+/** Whether a plaintext request offers a protocol that the gateway does not support; over TLS, ALPN negotiates it. */
 export function isDeclined({ headers, socket }: IncomingMessage): boolean {
   const offered = (headers.upgrade ?? "").toLowerCase().split(",");
   return (
@@ -14,18 +14,18 @@ export function isDeclined({ headers, socket }: IncomingMessage): boolean {
   );
 }
 
-/** Whether a request has a body. The handshake of a WebSocket has none, and Nodes differ in what they take one for. */
+/** Whether a request has a body. A WebSocket handshake has none, and Node versions differ in how they detect one. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"] ?? "0";
   return headers["transfer-encoding"] !== undefined || !/^0+$/u.test(length);
 }
 
 /**
- * Has a request read as if it offered nothing, which a server may always do (RFC 9110, section 7.8).
+ * Has Node parse a request again without its upgrade offer, which a server may always ignore (RFC 9110, section 7.8).
  *
- * Java's HTTP client offers HTTP/2 with its first request to every plain address. A Node before 24.9 hands whatever offers
- * anything to the listener for sockets, with its body unread; so the head is put back in front of it, without the offer.
- * Newer ones ask first (`shouldUpgradeCallback`), and from 26 on have read some of the body by then.
+ * Java's HTTP client offers HTTP/2 with its first request to every plaintext URL. Node before 24.9 emits `upgrade`
+ * for every such request, with its body unread, so the head is put back in front of the body without the offer. Newer
+ * versions ask first (`shouldUpgradeCallback`), and since version 26 have read some of the body by then.
  */
 export function readAgain(
   server: Server,

@@ -4,7 +4,7 @@ import { startEnvelopeAgent } from "../../testing/envelopes.js";
 import { createMemoryRecorder, OPEN_POLICY, startFixture } from "../../testing/fixture.js";
 import { createMessageQueue } from "./message-queue.js";
 
-/** A port whose messages are handled one by one, on request. */
+/** A port whose messages the test handles one by one. */
 function createPort() {
   const handled: string[] = [];
   const turns: string[] = [];
@@ -12,7 +12,7 @@ function createPort() {
   return {
     handled,
     turns,
-    /** Lets so many messages through. */
+    /** Completes this many messages. */
     advance: async (count: number): Promise<void> => {
       for (let index = 0; index < count; index += 1) {
         next();
@@ -30,7 +30,7 @@ function createPort() {
   };
 }
 
-test("the sender has to wait when 64 messages do, and may go on when fewer than half are left", async () => {
+test("the sender has to wait when 64 messages are queued, and may continue when fewer than half are left", async () => {
   const port = createPort();
   const enqueue = createMessageQueue(port, new AbortController().signal);
   // The first is being handled, the others wait.
@@ -46,7 +46,7 @@ test("the sender has to wait when 64 messages do, and may go on when fewer than 
   expect(port.handled.at(-1)).toBe("again");
 });
 
-test("the sender has to wait as soon as what waits is long, however few messages it is", async () => {
+test("the sender has to wait as soon as the queued text is long, however few messages it is", async () => {
   const port = createPort();
   const enqueue = createMessageQueue(port, new AbortController().signal);
   const half = "x".repeat(512 * 1024);
@@ -63,7 +63,7 @@ test("the sender has to wait as soon as what waits is long, however few messages
   expect(port.handled).toHaveLength(4);
 });
 
-test("nothing of a client that is gone is handled any more", async () => {
+test("messages of a disconnected client are not handled", async () => {
   const port = createPort();
   const leaving = new AbortController();
   const enqueue = createMessageQueue(port, leaving.signal);
@@ -74,7 +74,7 @@ test("nothing of a client that is gone is handled any more", async () => {
   expect(port.handled).toEqual(["a"]);
 });
 
-test("messages that wait when their socket closes are neither signed for nor sent, and the one being signed for is told not to have gone up", async () => {
+test("messages queued when their socket closes are neither signed nor sent, and the one being signed is recorded as not sent", async () => {
   const agent = await startEnvelopeAgent(() => {});
   const memory = createMemoryRecorder();
   let release: (() => void) | undefined;

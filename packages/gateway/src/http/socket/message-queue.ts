@@ -1,25 +1,25 @@
 import type { Signal } from "../../base/signal.js";
 
-/** Messages that may wait before the sender has to wait too; it may go on below half. */
+/** Messages that may be queued before the socket is paused; it is resumed below half. */
 const MAX_WAITING = 64;
 /** The same in characters: a frame may have ten million, and a run takes as long to open as its agent likes. */
 const MAX_WAITING_CHARACTERS = 1024 * 1024;
 
-/** What a queue does with messages, and how it makes their sender wait. */
+/** Handles the messages of a queue and pauses their sender. */
 export type MessagePort = {
   /** Handles one message; never rejects. */
   handle(text: string): Promise<void>;
-  /** Told by how many more, or fewer, wait. */
+  /** Called with the change in the number of queued messages. */
   waits?(change: number): void;
   pause(): void;
   resume(): void;
 };
 
 /**
- * Takes messages one after the other, in the order they were sent.
+ * Handles messages one after the other, in the order they were sent.
  *
- * Each waits for its receipt, and a browser sends faster than a disk writes: beyond a few the socket is
- * read no further, so that the sender's own buffers fill. What is left of a client that is gone is dropped.
+ * Each waits for its receipt, and a browser sends faster than a disk writes. Above the limit the socket is paused, so
+ * that the sender's own buffers fill. Messages of a disconnected client are dropped.
  */
 export function createMessageQueue(port: MessagePort, gone: Signal): (text: string) => void {
   let waiting: string[] = [];

@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/ports.js";
 
-/** Says of each message whether it comes within the rate; twice the rate may come at once. */
+/** Returns whether a message is within the rate; a burst may have twice the rate. */
 export function createMessageRate(perSecond: number, clock: Clock): () => boolean {
   let left = perSecond * 2;
   let at = clock.now();
   return () => {
     const now = clock.now();
-    // A clock that jumps back gives nothing and takes nothing.
+    // A clock that jumps back adds and removes nothing.
     left = Math.min(perSecond * 2, left + (Math.max(0, now - at) * perSecond) / 1000);
     at = now;
     if (left < 1) return false;

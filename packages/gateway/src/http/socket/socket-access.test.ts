@@ -71,7 +71,7 @@ const input = (runId: string): object => ({
 });
 const last = (client: Client): unknown => client.events.at(-1);
 
-test("a bearer in the sub-protocol or in the header opens a socket; the token is not echoed", async () => {
+test("a bearer token in the sub-protocol or in the header opens a socket, and is not echoed", async () => {
   await start();
   const token = await identity.token("alice");
   for (const client of [
@@ -87,7 +87,7 @@ test("a bearer in the sub-protocol or in the header opens a socket; the token is
   expect(JSON.stringify(fixture.agentRequests)).not.toContain(token);
 });
 
-test("a bad token in the upgrade is refused before there is a socket", async () => {
+test("an invalid token in the upgrade is rejected before the socket opens", async () => {
   await start();
   for (const protocols of [
     buildBearerSubprotocols("nonsense"),
@@ -100,7 +100,7 @@ test("a bad token in the upgrade is refused before there is a socket", async () 
   }
 });
 
-test("a first frame may bring the token, with the first input in the same breath", async () => {
+test("the first frame may carry the token, together with the first input", async () => {
   await start();
   const client = connect();
   await client.opened;
@@ -128,7 +128,7 @@ test.each([
   expect(fixture.recorder.drafts).toEqual([]);
 });
 
-test("a socket that says nothing is closed in time; one that drips or floods before it is known, too", async () => {
+test("a socket that sends nothing, too slowly or too much before it authenticates is closed in time", async () => {
   await start({ listenLimits: { authTimeoutMs: 150 } });
   const silent = connect();
   expect((await silent.closed).code).toBe(4401);
@@ -144,7 +144,7 @@ test("a socket that says nothing is closed in time; one that drips or floods bef
   clearInterval(timer);
 });
 
-test("a token that expires ends the run with a word and the socket with 4401", async () => {
+test("an expired token ends the run with an error and the socket with 4401", async () => {
   await start();
   const exp = Math.floor(clock.now() / 1000) + 60;
   const busy = connect(buildBearerSubprotocols(await identity.token("alice", { exp })));
@@ -159,7 +159,7 @@ test("a token that expires ends the run with a word and the socket with 4401", a
   await vi.waitFor(() => expect(fixture.agentRequests[0]?.signal.aborted).toBe(true));
 });
 
-test("a fresh token of the same person keeps the socket open, one of another ends it", async () => {
+test("a renewed token of the same principal keeps the socket open, another principal's ends it", async () => {
   await start();
   const exp = Math.floor(clock.now() / 1000) + 60;
   const client = connect(buildBearerSubprotocols(await identity.token("alice", { exp })));
@@ -174,7 +174,7 @@ test("a fresh token of the same person keeps the socket open, one of another end
   expect((await client.closed).code).toBe(1008);
 });
 
-test("a socket cannot be opened on another's session", async () => {
+test("a socket cannot be opened on another principal's session", async () => {
   await start();
   const exp = Math.floor(clock.now() / 1000) + 3600;
   const owner = connect(

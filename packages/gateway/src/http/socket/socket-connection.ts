@@ -28,26 +28,26 @@ import { createMessagePath } from "./socket-messages.js";
 import { answerRefusal, CLOSE } from "./socket-refusal.js";
 import { recordUnreadRequest } from "../unread-request.js";
 
-/** What a socket was opened for. */
+/** The request that opened a socket. */
 export type SocketFacts = {
   readonly upstream: Upstream;
   readonly sessionId: string;
-  /** Whether the session's id is the client's choice. */
+  /** Whether the client chose the session id. */
   readonly isNamed: boolean;
   readonly clientDialect: ClientDialect | undefined;
-  /** Where the client asks for the receipts of what it is shown. */
+  /** Present if the client requests receipts. */
   readonly receipts?: ReceiptRequest | undefined;
   readonly traceparent: string | undefined;
-  /** On what ground it is open, and the credential behind it. */
+  /** The grant under which it is open; `token` is its credential. */
   readonly grant: Grant;
   readonly token: string | undefined;
-  /** What the client sent in one breath with its credential. */
+  /** Messages that arrived together with the credential. */
   readonly early: readonly SocketMessage[];
-  /** Whether opening the socket asks for the session's stream; elsewhere every run has its own input. */
+  /** Whether opening the socket requests the session's stream; otherwise every run has its own input. */
   readonly isSessionStream: boolean;
 };
 
-/** An open socket, for whoever looks after it. */
+/** An open socket. */
 export type ServedSocket = { isBusy(): boolean };
 
 /** Serves one socket: several runs one after the other, messages in between, and a stop. */
@@ -59,7 +59,7 @@ export function serveSocket(
 ): ServedSocket {
   const { upstream, sessionId } = facts;
   let { grant, token } = facts;
-  // What is open asks the socket, not the first credential: a fresh one may take its place.
+  // Leases check the socket, not the first credential: a renewed one may replace it.
   const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
   const { messagesPerSecond } = accessControl.limits;
   const isWithinRate = createMessageRate(messagesPerSecond, context.clock);
@@ -76,9 +76,9 @@ export function serveSocket(
   let opening: Promise<void> = Promise.resolve();
   let busy = false;
   let isExpired = false;
-  /** What was asked for behind the end of a run whose agent has not hung up yet. */
+  /** An input that arrived after the end of a run whose agent has not closed its connection yet. */
   let next: { readonly text: string; readonly patience: NodeJS.Timeout } | undefined;
-  /** A refusal that ends the socket is on its way to the log: nothing more is taken. */
+  /** A refusal that ends the socket is being recorded: further frames are ignored. */
   let isRefusing = false;
 
   const answer = (error: unknown): void =>
@@ -100,12 +100,12 @@ export function serveSocket(
       openSink: () => createSocketSink(socket, gone),
     });
 
-  // Awaits, so it is not given the text: it would hold that for as long as the run lasts.
+  // This function awaits, so it does not get the text: it would hold that for as long as the run lasts.
   const follow = async (run: Promise<StartedRun>, isOwn: boolean): Promise<void> => {
     try {
       const { done } = await run;
       await done;
-      // A stream that the socket itself asked for is all there was to it.
+      // A socket that was opened for the session's stream ends with it.
       if (!isOwn) socket.close(CLOSE.done);
     } catch (error) {
       answer(error);
@@ -129,10 +129,10 @@ export function serveSocket(
     void follow(run, isOwn);
   };
 
-  /** Who was told goodbye is not listened to for as long as they like. */
+  /** Limits the time that a client may take to complete the close. */
   const cutSoon = (): void => void setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
 
-  /** What ends the socket is signed for before it is told. */
+  /** A refusal that ends the socket is signed before it is sent. */
   const refuseFrame = async (error: unknown): Promise<void> => {
     isRefusing = true;
     await recordUnreadRequest(context, connection, error);
@@ -154,7 +154,10 @@ export function serveSocket(
     isRefusing = false;
   };
 
-  /** An agent may save its work before it hangs up: who saw the run finish need not wait for that, as over HTTP. */
+  /**
+   * An agent may save its work before it hangs up. A client that saw the run finish need not wait for that, as over
+   * HTTP.
+   */
   const holdNext = (text: string): void => {
     const refuse = (): void => {
       next = undefined;
@@ -190,7 +193,7 @@ export function serveSocket(
     gone,
   );
 
-  /** A fresh credential of the same holder: the socket goes on for as long as that one counts. */
+  /** Accepts a renewed credential of the same principal: the socket stays open for as long as that one is valid. */
   const renew = async (fresh: string): Promise<void> => {
     try {
       const renewed = await accessControl.access.authenticate(fresh);
@@ -204,7 +207,7 @@ export function serveSocket(
     }
   };
 
-  /** Lets the run tell its end first; its own lease stops it. */
+  /** Lets the run send its end first; its own lease stops it. */
   const expire = (): void => {
     if (isExpired) return;
     isExpired = true;
@@ -214,14 +217,14 @@ export function serveSocket(
     cutSoon();
   };
 
-  /** Pings and pongs cost as much as frames; nothing else would bound them. */
+  /** Pings and pongs cost as much as frames, and no other limit covers them. */
   const countControl = (): void => {
     if (socket.readyState !== socket.OPEN || isRefusing || isWithinRate()) return;
     void refuseFrame(rateError(messagesPerSecond));
   };
 
   const receive = (message: SocketMessage): void => {
-    // Between our goodbye and the client's there is nothing more to say.
+    // Between our close frame and the client's there is nothing more to handle.
     if (socket.readyState !== socket.OPEN || isRefusing) return;
     let frame: SocketFrame;
     try {
@@ -231,7 +234,7 @@ export function serveSocket(
       return void refuseFrame(error);
     }
     if (frame.kind === "token") return void renew(frame.token);
-    // The lease is looked at twice a second; nothing more is taken until then.
+    // Leases are checked twice a second; no frame is accepted until then.
     if (isExpired || !held.isValid()) return expire();
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
@@ -243,7 +246,7 @@ export function serveSocket(
 
   socket.on("error", (error: NodeJS.ErrnoException) => {
     const { code = "" } = error;
-    // The library has said goodbye with the code that the protocol of sockets has for it.
+    // The library has already closed with the close code of the protocol.
     if (code.startsWith("WS_ERR_")) {
       void refuseFrame(frameError("the frame breaks the protocol of sockets", code));
     }
@@ -258,7 +261,7 @@ export function serveSocket(
   socket.on("message", (data, isBinary) => receive({ data, isBinary }));
   socket.on("ping", countControl);
   socket.on("pong", countControl);
-  // Agents that only stream need no input: the session itself asks for the stream.
+  // Agents that only stream need no input: the session itself requests the stream.
   const { dialect, transport } = upstream.target;
   if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
     const input = { threadId: sessionId, runId: context.mintId("run"), protocolVersion: "1.0" };
@@ -268,7 +271,7 @@ export function serveSocket(
   return { isBusy: () => busy };
 }
 
-/** Time for a client to answer our goodbye before it is cut. */
+/** Time for a client to answer our close frame before the socket is terminated. */
 const GOODBYE_MS = 2000;
 
 function rateError(perSecond: number): CountersignError {

@@ -12,7 +12,7 @@ afterEach(() => fixture.stop());
 
 const ALICE = bearer("alice");
 
-/** Where Alice and Bob have a key each. */
+/** Starts a gateway with one key each for Alice and Bob. */
 async function begin(): Promise<Line[]> {
   const [lines, journal] = listen();
   const access = keyAccess();
@@ -22,7 +22,7 @@ async function begin(): Promise<Line[]> {
 
 type Line = { readonly code?: string };
 
-/** What is told the operator as refused. */
+/** Collects the refusals that are logged. */
 function listen(): [Line[], NonNullable<FixtureOptions["gateway"]>] {
   const lines: Line[] = [];
   const note = (facts: object, message: string): void => {
@@ -31,7 +31,7 @@ function listen(): [Line[], NonNullable<FixtureOptions["gateway"]>] {
   return [lines, { journal: { debug: note, info: note, warn: note, error: note } }];
 }
 
-/** How often each code was counted. */
+/** The refusal counter by code. */
 function counted(): Record<string, number> {
   const { refusals } = fixture.gateway.context.telemetry;
   return Object.fromEntries([...refusals.entries()].map(([code, , count]) => [code, count]));
@@ -98,7 +98,7 @@ const FRAMES: FrameCase[] = [
 ];
 
 test.each(FRAMES)(
-  "$title: refused once, signed for once, logged once and counted once",
+  "$title: refused, signed, logged and counted once each",
   async ({ code, close, send }) => {
     const [lines, journal] = listen();
     const listenLimits = { frameBytes: 4096, messagesPerSecond: 4 };
@@ -119,7 +119,7 @@ test.each(FRAMES)(
     expect(lines.filter((line) => line.code === code)).toEqual([
       { code, agent: "support", receipt },
     ]);
-    // What broke the protocol of sockets is told by the close code alone.
+    // A violation of the WebSocket protocol is reported by the close code alone.
     if (close === 1009 || close === 1007) return;
     expect(talk.seen.at(-1)).toMatchObject({ type: "RUN_ERROR", code });
     expect(problemIn(talk.seen.at(-1) as SeenEvent)).toMatchObject({ code, receipt });
@@ -140,7 +140,7 @@ test("a second run on a socket is refused in every mode, and never reaches the a
   expect(fixture.agentRequests).toHaveLength(1);
 });
 
-test("another's token on an open socket is logged and counted", async () => {
+test("another principal's token on an open socket is logged and counted", async () => {
   const lines = await begin();
   const talk = await openTalk(`${fixture.webSocketUrl}/ws`, ALICE);
   talk.say({ type: "AUTH", token: KEYS.bob });

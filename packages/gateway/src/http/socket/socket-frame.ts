@@ -5,13 +5,13 @@ import "../errors.js";
 import { tokenIn } from "./socket-greeting.js";
 import type { SocketMessage } from "./socket-greeting.js";
 
-/** What a client says with one frame. */
+/** The meaning of one client frame. */
 export type SocketFrame =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "stop" }
   | { readonly kind: "input" | "message"; readonly text: string };
 
-/** Reads a frame, only as far as it takes to know what it asks for. */
+/** Parses a frame only as far as needed to know its kind. */
 export function readFrame({ data, isBinary }: SocketMessage, limits: Limits): SocketFrame {
   if (isBinary) throw frameError("only text frames are read", "binary");
   const [text = "", ...more] = decodeTextFrame(data.toString());
@@ -24,19 +24,19 @@ export function readFrame({ data, isBinary }: SocketMessage, limits: Limits): So
   return { kind: looksLikeMessage(value) ? "message" : "input", text };
 }
 
-/** The refusal of a frame that is not what the protocol of sockets, or ours, has in it. */
+/** The error for a frame that violates the WebSocket protocol or ours. */
 export function frameError(message: string, cause: string): CountersignError {
   return new CountersignError("ERR_SOCKET_FRAME", message, { cause });
 }
 
-/** A stop is `{"type":"STOP"}`, in any case: the button that the first protocol document asked for. */
+/** A stop is `{"type":"STOP"}`, in any case, as the first protocol document requires. */
 function isStop(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const { type } = value as { type?: JsonValue };
   return typeof type === "string" && type.toUpperCase() === "STOP";
 }
 
-/** Part of an envelope, which names what it does; an input names a thread or has messages. */
+/** Part of an envelope has a type; an input has a thread or messages. */
 function looksLikeMessage(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const has = (name: string): boolean => Object.hasOwn(value, name);

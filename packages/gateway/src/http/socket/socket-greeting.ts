@@ -5,20 +5,20 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { MAX_TOKEN_LENGTH } from "../../access/access.js";
 
-/** A message as the socket gave it. */
+/** A message as the `ws` library delivers it. */
 export type SocketMessage = { readonly data: RawData; readonly isBinary: boolean };
 
-/** A first frame, and what came in the same breath. */
+/** The token of the first frame, and messages that arrived with it. */
 export type Greeting = { readonly token: string; readonly early: readonly SocketMessage[] };
 
-/** Bytes a stranger may send before they said who they are: a token and its frame. */
+/** Bytes that a client may send before it authenticates: a token and its frame. */
 export const MAX_GREETING_BYTES = 2 * MAX_TOKEN_LENGTH;
 
 /**
  * Waits for `{"type":"AUTH","token":…}` as the first frame.
  *
- * Before it nothing is looked at and little is held: the bytes of the connection itself are counted, because
- * the frame may be as large as an input is allowed to be. Rejects with nothing to tell when it does not come.
+ * Nothing else is parsed before it and little is buffered: the bytes of the connection are counted, because a frame
+ * may be as large as an input. Rejects without a reason to report when it does not arrive.
  */
 export function awaitGreeting(
   socket: WebSocket,
@@ -48,7 +48,7 @@ export function awaitGreeting(
       }
       token = isBinary ? undefined : tokenOf(data.toString());
       if (token === undefined) return leave();
-      // Whatever else lies in this chunk is handed on; the rest waits until we know who it is.
+      // Messages in the same chunk are passed on; the rest waits until the client is authenticated.
       const greeting = { token, early };
       socket.pause();
       queueMicrotask(() => settle(greeting));
@@ -66,7 +66,7 @@ export function tokenOf(text: string): string | undefined {
   try {
     return tokenIn(parseJson(decodeTextFrame(text)[0] ?? "", { maxDepth: 2 }));
   } catch {
-    // The cause would name a place inside a secret.
+    // The cause would contain an offset inside a secret.
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ afterEach(async () => {
 const HELLO = { event_type: "text_stream", payload: { text: "hi" } };
 const base = { threadId: "t", protocolVersion: "1.0", messages: [] };
 
-/** A gateway before an agent of envelopes on a socket. */
+/** Starts a gateway in front of an agent that speaks envelopes on a socket. */
 async function beginWith(
   stream: (socket: WebSocket) => void,
   options: FixtureOptions["gateway"] = {},
@@ -36,14 +36,14 @@ async function beginWith(
   return agent;
 }
 
-/** What is on record of the browser's messages: which rule, and whether it says allowed. */
+/** The recorded browser messages: the rule of each, and whether it was allowed. */
 function messages(drafts = fixture.recorder.drafts): [string | undefined, boolean][] {
   return drafts
     .filter(({ direction, run_id: runId }) => direction === "inbound" && runId === undefined)
     .map(({ rule, receipt }) => [rule, receipt.allowed]);
 }
 
-test("a message on a socket without a run is refused and signed for as refused, and the socket stays", async () => {
+test("a message without a run is refused and signed as refused, and the socket stays open", async () => {
   const { received } = await beginWith(() => {});
   const talk = await openTalk(`${fixture.webSocketUrl}/ws?session=s`);
   talk.say(HELLO);
@@ -59,14 +59,14 @@ test("a message on a socket without a run is refused and signed for as refused, 
   expect([...telemetry.refusals.entries()]).toEqual([["ERR_MESSAGE_NO_RUN", "", 1]]);
   expect(sessions.find("s")?.counters).toEqual({ forwarded: 0, blocked: 1 });
   expect(received).toEqual([]);
-  // The next run gets what is said to it.
+  // The next run gets its own messages.
   talk.say({ ...base, runId: "r1" });
   talk.say(HELLO);
   await vi.waitFor(() => expect(received).toMatchObject([{ payload: { text: "hi" } }]));
   talk.socket.close();
 });
 
-test("a browser's message that is named like an operator's act is on record as the browser's, and is judged again", async () => {
+test("a browser message named like an operator act is recorded as the browser's, and is judged again", async () => {
   await beginWith(() => {});
   const talk = await openTalk(`${fixture.webSocketUrl}/ws?session=s`);
   talk.say({ ...base, runId: "r1" });
@@ -88,7 +88,7 @@ test("a browser's message that is named like an operator's act is on record as t
   talk.socket.close();
 });
 
-test("observing changes nothing about it: what did not go up is not signed as if it had", async () => {
+test("in observe mode a message that was not sent is not signed as sent", async () => {
   agent = await startEnvelopeAgent(() => {});
   fixture = await startFixture(() => ({ pieces: [] }), {
     policy: OPEN_POLICY.replace("rules:", "mode: observe\nrules:"),
@@ -101,7 +101,7 @@ test("observing changes nothing about it: what did not go up is not signed as if
   talk.socket.close();
 });
 
-test("what a policy blocks is on record under the policy's rule, run or no run", async () => {
+test("a message that a policy blocks is recorded under the policy's rule, with or without a run", async () => {
   agent = await startEnvelopeAgent(() => {});
   fixture = await startFixture(() => ({ pieces: [] }), {
     policy: OPEN_POLICY.replace("default: allow", "default: block"),
@@ -114,7 +114,7 @@ test("what a policy blocks is on record under the policy's rule, run or no run",
   talk.socket.close();
 });
 
-test("what is said while the run is being opened waits for it, in order", async () => {
+test("messages sent while the run is being opened wait for it, in order", async () => {
   const { received } = await beginWith((socket) => socket.send(JSON.stringify(SAMPLES[0])));
   const talk = await openTalk(`${fixture.webSocketUrl}/ag-ui?session=s`);
   const texts = Array.from({ length: 20 }, (_, index) => `say ${index}`);
@@ -139,7 +139,7 @@ test("a message whose run cannot be opened is not signed as sent", async () => {
   talk.socket.close();
 });
 
-test("a run that ends while a message is being signed for: a second receipt tells that it did not go up", async () => {
+test("a run ends while a message is being signed: a second receipt records that it was not sent", async () => {
   const memory = createMemoryRecorder();
   let agents: WebSocket | undefined;
   const { received } = await beginWith((socket) => (agents = socket), {
@@ -170,7 +170,7 @@ test("a run that ends while a message is being signed for: a second receipt tell
   expect(received).toEqual([]);
 });
 
-test("to an agent that takes no messages: told while no run is open, and nothing is said into one that is", async () => {
+test("for an agent that accepts no messages the client is told while no run is open, and an open run is not disturbed", async () => {
   fixture = await startFixture(HELD_AGENT, { policy: OPEN_POLICY });
   const talk = await openTalk(`${fixture.webSocketUrl}/ws?session=s`);
   talk.say(HELLO);
@@ -191,7 +191,7 @@ test("to an agent that takes no messages: told while no run is open, and nothing
   talk.socket.close();
 });
 
-test("a client that leaves while its messages wait for the run has nothing signed for them", async () => {
+test("messages of a client that disconnects while they wait for the run are not signed", async () => {
   let open = (): void => {};
   const gate = new Promise<void>((resolve) => (open = resolve));
   const memory = createMemoryRecorder();

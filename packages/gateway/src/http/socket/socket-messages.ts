@@ -11,21 +11,21 @@ import type { GatewayContext } from "../../runs/gateway-context.js";
 import { countObserved } from "../../telemetry/count-event.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 
-/** What a socket's messages need to know of its run. */
+/** The state of a socket's run that its messages depend on. */
 export type RunPort = {
-  /** Resolves when no run is being opened: what was said meanwhile is for that run. */
+  /** Resolves when no run is being opened: messages sent meanwhile are for that run. */
   settled(): Promise<unknown>;
-  /** The run that is open now. */
+  /** The open run, if any. */
   run(): StartedRun | undefined;
   /** Whether a run is open or being opened. */
   isBusy(): boolean;
-  /** Whether the client went away; what it said last then has nobody behind it. */
+  /** Whether the client has disconnected; its queued messages are then dropped. */
   isGone(): boolean;
-  /** Tells the client what it was refused. */
+  /** Reports a refusal to the client. */
   refuse(error: unknown): void;
 };
 
-/** Takes a browser's envelopes: judged and signed for like everything else, then sent up. Never rejects. */
+/** Handles a browser's envelopes: decided and signed like every other event, then sent to the agent. Never rejects. */
 export function createMessagePath(
   context: GatewayContext,
   facts: ConnectionFacts,
@@ -60,7 +60,7 @@ export function createMessagePath(
   };
 }
 
-/** A block that ends nothing is told nobody, and into an open run nothing is said that would end it. */
+/** A block that ends nothing is not reported, and an open run gets no error event, since that would end it. */
 function isQuiet(error: unknown, { decision }: InboundRequest, isBusy: boolean): boolean {
   if (isCountersignError(error, "ERR_INBOUND_BLOCKED")) {
     return decision?.allow === false && decision.onBlock !== "end";

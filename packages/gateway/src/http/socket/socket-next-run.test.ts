@@ -8,7 +8,7 @@ import type { Fixture } from "../../testing/fixture.js";
 let fixture: Fixture;
 afterEach(() => fixture.stop());
 
-/** Runs of an agent that saves its work before it hangs up; a run named `open` has no end until then. */
+/** An agent that saves its work before it hangs up; a run named `open` does not finish before that. */
 async function startSavingAgent(): Promise<void> {
   fixture = await startFixture((request) => ({
     pieces: (async function* () {
@@ -22,7 +22,7 @@ async function startSavingAgent(): Promise<void> {
   }));
 }
 
-/** Asks for runs one after another, each when the one before has said `word`; resolves with what ended it. */
+/** Requests runs one after another, each when the one before has sent `word`; resolves with the close. */
 function askOn(runs: readonly string[], word: string): Promise<string> {
   const socket = new WebSocket(`${fixture.webSocketUrl}/agents/support/ws`);
   const left = [...runs];
@@ -46,12 +46,12 @@ function askOn(runs: readonly string[], word: string): Promise<string> {
   });
 }
 
-test("who asks on when a run has finished is served, although the agent has not hung up yet", async () => {
+test("a client may start the next run once a run has finished, although the agent has not hung up yet", async () => {
   await startSavingAgent();
   expect(await askOn(["one", "two", "three"], "RUN_FINISHED")).toBe("all finished");
 });
 
-test("who asks while a run is open is refused", async () => {
+test("a second run while one is open is refused", async () => {
   await startSavingAgent();
   expect(await askOn(["open", "two"], "TEXT_MESSAGE_START")).toBe("closed with 1008");
 });

@@ -48,18 +48,18 @@ test.each(["ping", "pong"] as const)(
   },
 );
 
-test("a clock that jumps ahead makes no socket idle", async () => {
+test("a clock that jumps ahead does not make a socket idle", async () => {
   const clock = createFakeClock(Date.now());
   const socket = await connect({ gateway: { clock, listenLimits: { socketIdleMs: 60_000 } } });
   const closed = closeOf(socket);
   clock.advance(3_600_000);
-  // The watch looks once a second.
+  // The watch checks once a second.
   const open = new Promise((resolve) => setTimeout(resolve, 1200, "open"));
   expect(await Promise.race([closed, open])).toBe("open");
   socket.terminate();
 });
 
-test("a client that answers no goodbye is cut", async () => {
+test("a client that does not answer the close frame is terminated", async () => {
   const socket = await connect({ gateway: { listenLimits: { messagesPerSecond: 5 } } });
   const closed = closeOf(socket);
   for (let count = 0; count < 30; count += 1) socket.ping();

@@ -31,7 +31,7 @@ rules:
         reason: not this one
 `;
 
-/** Asks a question and waits for the answer where the run is named so; else says nothing and is done. */
+/** An agent that interrupts and waits for a resume if the run id says so; otherwise it finishes without output. */
 const AGENT: FakeScript = (request) => {
   const ids = idsOf(request.body);
   if (!ids.runId.startsWith("asking")) return HELD_AGENT(request);
@@ -51,9 +51,9 @@ const said = (role: string) => ({ messages: [{ id: "x", role, content: "y" }] })
 
 type Case = {
   readonly code: string;
-  /** What is asked: fields of an input, or the text as it is. */
+  /** The request: fields of an input, or raw text. */
   readonly ask: object | string;
-  /** What Alice asks before, on the same thread. */
+  /** A request of Alice on the same thread before it. */
   readonly before?: { readonly runId: string };
   readonly as?: KeyHolder;
 };
@@ -87,7 +87,7 @@ const CASES: Case[] = [
   { code: "ERR_THREAD_OWNER", ask: { runId: "r" }, before: { runId: "first" }, as: "bob" },
 ];
 
-/** What the one refusal on record says, whatever the transport and the moment. */
+/** The receipt of the refusal without what depends on transport and time. */
 function recorded(receipt: string | undefined): object {
   const refused = fixture.recorder.drafts.filter((draft) => !draft.receipt.allowed);
   expect(refused.map((draft) => `agui-${draft.receipt.event_id}`)).toEqual([receipt]);
@@ -110,7 +110,7 @@ function post(text: string, name: KeyHolder = "alice"): Promise<Response> {
   return fetch(url, { method: "POST", headers: bearer(name), body: text });
 }
 
-/** Waits for the end of the run, but of one that has none. */
+/** Waits for the end of the run, unless it has none. */
 async function askBefore(runId: string): Promise<void> {
   const response = await post(textOf({ runId }));
   if (runId !== "held") await response.text();
@@ -155,13 +155,13 @@ test.each(CASES)(
   },
 );
 
-test("a socket's client is told which interrupts wait", async () => {
+test("a socket's client is told the open interrupts", async () => {
   const incomplete = CASES.find(({ code }) => code === "ERR_RESUME_INCOMPLETE") as Case;
   const [event] = await overSocket(incomplete);
   expect(problemIn(event)).toMatchObject({ interrupts: ["i1"], status: 403 });
 });
 
-test("an agent that cannot be reached is told by its own code, and the problem is that of HTTP", async () => {
+test("an unreachable agent is reported with its own code and the same problem as over HTTP", async () => {
   await begin({ url: new URL("http://127.0.0.1:9/") });
   const told = (await (await post(textOf({ runId: "r1" }))).json()) as ToldProblem;
   const talk = await openTalk(`${fixture.webSocketUrl}/ws`, bearer("alice"));
@@ -169,13 +169,13 @@ test("an agent that cannot be reached is told by its own code, and the problem i
   await vi.waitFor(() => expect(talk.seen).toHaveLength(1));
   expect(talk.seen[0]).toMatchObject({ type: "RUN_ERROR", code: "AGENT_UNREACHABLE" });
   expect(problemIn(talk.seen[0] as SeenEvent)).toEqual(told);
-  // The next run may do better.
+  // The next run may succeed.
   expect(talk.socket.readyState).toBe(talk.socket.OPEN);
   talk.socket.close();
 });
 
 test.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])(
-  "the official client %s takes a refusal with its problem",
+  "the official client %s accepts a refusal with its problem",
   async (version) => {
     const [event] = await overSocket(
       CASES.find(({ code }) => code === "ERR_RESUME_INCOMPLETE") as Case,

@@ -10,10 +10,10 @@ import type { Failure } from "../../outbound/deliver/run-error.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 
-/** Close codes: done, input that cannot be read, a policy's no, a credential that does not count. */
+/** Close codes: done, unreadable input, policy violation, invalid credential. */
 export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized: 4401 } as const;
 
-/** Bytes that may wait for a client before a refusal is one too many; more than the largest event. */
+/** Bytes that may be buffered for a client before it is disconnected; more than the largest event. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 const CLOSES: ReadonlyMap<number, number> = new Map([
@@ -23,17 +23,17 @@ const CLOSES: ReadonlyMap<number, number> = new Map([
   [409, CLOSE.policy],
 ]);
 
-/** Refusals whose status alone would not tell how the socket goes on. */
+/** Refusals whose status alone does not decide whether the socket stays open. */
 const OWN_CLOSES: Partial<Record<ErrorCode, number | "stays">> = {
-  // Who sends that fast is not waited for.
+  // A client that sends that fast is disconnected.
   ERR_SOCKET_RATE: CLOSE.policy,
   ERR_RUN_STOPPED: "stays",
-  // A run may end while its client writes: nobody did anything wrong.
+  // A run may end while its client writes: that is not the client's fault.
   ERR_MESSAGE_NO_RUN: "stays",
   ERR_MESSAGE_ONE_WAY: "stays",
 };
 
-/** An agent or a store that is down ends this run only; a bad request or a policy's no ends the socket. */
+/** An unavailable agent or store ends this run only; a bad request or a policy violation ends the socket. */
 export function answerRefusal(
   context: GatewayContext,
   socket: WebSocket,
@@ -50,7 +50,7 @@ export function answerRefusal(
   if (close !== "stays") socket.close(close, failure.code);
 }
 
-/** Tells somebody who is turned away before anything is read of them, and says goodbye. */
+/** Reports a rejection before anything is read, and closes the socket. */
 export function closeWith(socket: WebSocket, problem: Problem): void {
   const { code, title: message, status } = problem;
   tell(socket, { code, message }, problem);
@@ -65,12 +65,12 @@ function closeOf(error: unknown, { status }: Problem): number | "stays" {
 }
 
 /**
- * A socket has no status and no body beside its events, so the problem that a request would be answered with rides
- * in the metadata of the error, under our own name. Not in `rawEvent`: no client may act on that.
+ * A socket has no status and no body next to its events, so the error carries the HTTP problem in its metadata, under
+ * our own name. Not in `rawEvent`: no client may act on that.
  */
 function tell(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
   if (socket.readyState !== socket.OPEN) return;
-  // Who does not read what they are told is told no more: it would wait here without end.
+  // A client that does not read is disconnected: its refusals would be buffered without limit.
   if (socket.bufferedAmount > MAX_UNREAD_BYTES) return socket.terminate();
   const metadata = { [VENDOR_KEY]: { problem: documentOf(problem) } };
   socket.send(JSON.stringify({ type: "RUN_ERROR", message, code, metadata }));

@@ -31,18 +31,18 @@ import { FOREIGN_PAGE, noteRejectedRequest, UNKNOWN_AGENT } from "../rejected-re
 
 /** The sockets of a listener. */
 export type Sockets = {
-  /** Says goodbye to every client; what is not gone soon is cut. */
+  /** Closes every socket, and terminates those that do not close in time. */
   close(): void;
 };
 
-/** What sockets need of their listener. */
+/** Options of {@link attachSockets}. */
 export type SocketOptions = {
   readonly origins: ReadonlySet<string>;
   readonly accessControl: AccessControl;
   readonly book: AddressBook;
 };
 
-/** What is known before anybody said who they are; an agent that is not there is told only then. */
+/** Known before the client authenticates; an unknown agent is reported only after that. */
 type Upgrade = Omit<SocketFacts, "grant" | "token" | "early" | "upstream"> & {
   readonly upstream: Upstream | undefined;
 };
@@ -50,7 +50,7 @@ type Upgrade = Omit<SocketFacts, "grant" | "token" | "early" | "upstream"> & {
 const GOING_AWAY = 1001;
 const GRACE_MS = 200;
 
-/** Accepts WebSockets on the listener's known paths; anything else gets its HTTP answer. */
+/** Accepts WebSockets on the listener's known paths; every other upgrade gets an HTTP response. */
 export function attachSockets(
   context: GatewayContext,
   server: Server,
@@ -63,7 +63,7 @@ export function attachSockets(
     perMessageDeflate: false,
     autoPong: false,
     maxPayload: accessControl.limits.frameBytes,
-    // The name alone is selected: answering with the one that holds the token would echo it.
+    // Selects the name alone: selecting the value that holds the token would echo it.
     handleProtocols: (offered) => (offered.has(BEARER_SUBPROTOCOL) ? BEARER_SUBPROTOCOL : false),
   });
 
@@ -94,7 +94,7 @@ export function attachSockets(
     } catch (error) {
       answerRefusal(context, socket, error);
       cutSoon(socket, connection);
-      // A socket that is not read never hears the other side's goodbye.
+      // A paused socket never sees the peer's close frame.
       socket.resume();
     }
   };
@@ -128,7 +128,7 @@ export function attachSockets(
     };
     const token = socketTokenOf(request);
     book.admitRequest(request, (done) => void connection.once("close", done));
-    // Whoever brings nothing, and needs something, says in the first frame who they are.
+    // A client without a credential, where one is required, authenticates with the first frame.
     if (token !== undefined || accessControl.access.allowsAnonymous) {
       grant = await accessControl.access.authenticate(token);
       if (upstream === undefined) {
@@ -178,11 +178,11 @@ async function claimSession(
   else owners.claim(sessionId, principal);
 }
 
-/** Bytes that are still read of somebody who was told goodbye, and how long they may take to answer it. */
+/** Bytes that are still read from a client after a close, and how long it may take to answer. */
 const LAST_BYTES = 4 * MAX_GREETING_BYTES;
 const GOODBYE_MS = 2000;
 
-/** Does not hold a stranger's unfinished frame for as long as a goodbye may take. */
+/** Does not hold an unauthenticated client's unfinished frame for as long as a close may take. */
 function cutSoon(socket: WebSocket, connection: Duplex): void {
   let bytes = 0;
   connection.on("data", (chunk: Uint8Array) => {
@@ -192,7 +192,7 @@ function cutSoon(socket: WebSocket, connection: Duplex): void {
   setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
 }
 
-/** Answers in HTTP and hangs up, whatever the other side still says and whether or not it hangs up too. */
+/** Responds in HTTP and closes the connection, whether or not the peer keeps sending or closes its side. */
 function refuseUpgrade(
   connection: Duplex,
   status: string,
@@ -202,7 +202,7 @@ function refuseUpgrade(
   connection.end(
     `HTTP/1.1 ${status}\r\n${lines.join("")}Connection: close\r\nContent-Length: 0\r\n\r\n`,
   );
-  // A connection that is not read never hears the other side's end.
+  // A paused connection never sees the peer's end.
   connection.resume();
   setTimeout(() => connection.destroy(), GOODBYE_MS).unref();
 }

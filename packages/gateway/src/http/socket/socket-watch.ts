@@ -1,13 +1,13 @@
 import type { WebSocket } from "ws";
 
-/** What the watch must know of a socket. */
+/** A socket that the watch checks. */
 export type Watched = {
   readonly socket: WebSocket;
   /** Whether a run is open on it. */
   isBusy(): boolean;
 };
 
-/** Looks after open sockets with one timer. */
+/** Checks the open sockets with one timer. */
 export type SocketWatch = {
   add(watched: Watched): void;
   stop(): void;
@@ -17,22 +17,22 @@ type State = {
   readonly watched: Watched;
   usedAt: number;
   pingedAt: number;
-  /** Pings without an answer. */
+  /** Unanswered pings. */
   open: number;
-  /** Bytes that were not sent yet at the last ping. */
+  /** Bytes that were buffered at the last ping. */
   buffered: number;
 };
 
 const GOING_AWAY = 1001;
 const PING_MS = 15_000;
-/** Pings that may stay without an answer before the other side counts as gone. */
+/** Unanswered pings after which the peer counts as gone. */
 const UNANSWERED = 3;
 
 /**
- * Closes what nobody uses and cuts what nobody is behind.
+ * Closes idle sockets and terminates dead ones.
  *
- * A laptop that was shut leaves its connection half open: only an answer to a ping tells it from one that
- * listens. Time is the process's own: a clock that is set right makes nobody idle.
+ * A suspended laptop leaves its connection half open: only a pong tells it from a live one. Time is monotonic: a
+ * clock adjustment makes no socket idle.
  */
 export function createSocketWatch(idleMs: number): SocketWatch {
   const states = new Map<WebSocket, State>();
@@ -44,7 +44,7 @@ export function createSocketWatch(idleMs: number): SocketWatch {
       else if (now - state.usedAt >= idleMs) socket.close(GOING_AWAY, "IDLE");
       else if (now - state.pingedAt >= PING_MS) {
         state.pingedAt = now;
-        // While we do not read, or the reader is slow but gets on, an answer cannot be here yet.
+        // While the socket is paused, or the reader is slow but makes progress, a pong cannot have arrived yet.
         const isWaiting = socket.isPaused || socket.bufferedAmount < state.buffered;
         state.buffered = socket.bufferedAmount;
         state.open = isWaiting ? 0 : state.open + 1;
