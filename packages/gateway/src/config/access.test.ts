@@ -8,12 +8,12 @@ const HASH = `sha256:${"0".repeat(64)}`;
 const load = (text: string): GatewayConfig =>
   loadConfig(`${AGENT}${text}`, { file: "/srv/countersign.yaml", environment: {} });
 
-test("without a word about access, whoever is on this machine may connect", () => {
+test("without an access block, every client on this machine may connect", () => {
   expect(load("").access).toMatchObject({ modes: ["none"] });
   expect(load("").limits).toEqual(DEFAULT_LISTEN_LIMITS);
 });
 
-test("a token's issuer needs three lines, the rest has strict defaults", () => {
+test("a JWT issuer needs three lines; everything else has strict defaults", () => {
   const { access } = load(
     "listen: { host: 0.0.0.0 }\naccess:\n  mode: jwt\n  jwt:\n    issuer: https://login.example\n    audience: countersign\n    jwks: keys/jwks.json\n",
   );
@@ -27,7 +27,7 @@ test("a token's issuer needs three lines, the rest has strict defaults", () => {
   expect(access.issuers[0]?.algorithms.some((name) => name.startsWith("HS"))).toBe(false);
 });
 
-test("several ways, several issuers, keys inline and in a file", () => {
+test("several modes, several issuers, keys inline and in a file", () => {
   const { access } = load(
     `access:\n  mode: [jwt, keys, none]\n  jwt:\n    - { issuer: a, audience: [x, y], jwks: "https://a.example/jwks", scopes: [run] }\n    - { issuer: b, audience: z, jwks: "http://127.0.0.1:9/jwks" }\n  keys:\n    entries: { bot: "${HASH}" }\n    file: keys.txt\n`,
   );
@@ -37,7 +37,7 @@ test("several ways, several issuers, keys inline and in a file", () => {
   expect(access.keyFile).toBe("/srv/keys.txt");
 });
 
-test("limits are written in seconds and bytes", () => {
+test("limits are given in seconds and bytes", () => {
   const { limits } = load(
     "limits: { connections: 5, headers_timeout: 0.5, trusted_proxies: [10.0.0.0/8], socket_idle: 60 }\n",
   );
@@ -50,7 +50,7 @@ test("limits are written in seconds and bytes", () => {
   });
 });
 
-test("words nobody types by accident open what is otherwise refused", () => {
+test("only explicit opt-in keys allow what is otherwise refused", () => {
   const open = load(
     "listen: { host: 0.0.0.0 }\naccess: { mode: none, i_understand_that_anyone_can_connect: true }\n",
   );
@@ -95,6 +95,6 @@ test.each([
   ["origins: [https://app.example/]\n", /4:\d+: an origin is scheme and host/],
   ["limits: { trusted_proxies: [10.0.0.0/33] }\n", /4:\d+: not an address/],
   ["limits: { body_bytes: 10485761 }\n", /at most 10485760/],
-])("%j is refused with its place and a remedy", (text, message) => {
+])("%j is refused with its position and a fix", (text, message) => {
   expect(() => load(text)).toThrow(message);
 });

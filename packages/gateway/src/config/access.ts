@@ -63,7 +63,7 @@ const jwt = closed(
   ["issuer", "jwks"],
 );
 
-/** The grammar of `access`. */
+/** The schema of `access`. */
 export const ACCESS_SCHEMA: JsonSchema = closed(
   "Who may connect",
   {
@@ -88,12 +88,12 @@ export const ACCESS_SCHEMA: JsonSchema = closed(
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
-/** Whether only this machine reaches an address. */
+/** Whether an address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK_HOST.test(host);
 }
 
-/** What the grammar cannot say about who may connect. */
+/** Rules about access that the schema cannot express. */
 export function checkAccess(
   block: AccessBlock | undefined,
   context: { readonly host: string; readonly origins: readonly string[] },
@@ -147,7 +147,7 @@ export function checkAccess(
   });
 }
 
-/** An origin that no browser ever sends would be listed for nothing. */
+/** Rejects an origin that no browser ever sends: listing it would have no effect. */
 export function checkOrigins(
   origins: readonly string[],
   issue: (pointer: string, message: string) => void,
@@ -158,7 +158,7 @@ export function checkOrigins(
   });
 }
 
-/** The control plane speaks no TLS of its own. */
+/** The control plane has no TLS of its own. */
 export function checkControl(
   host: string,
   inClear: boolean,
@@ -171,7 +171,7 @@ export function checkControl(
   );
 }
 
-/** The block with its defaults. */
+/** Fills in the defaults of the block. */
 export function resolveAccess(
   block: AccessBlock | undefined,
   path: (value: string) => string,

@@ -6,7 +6,7 @@ import { LISTENERS } from "./document.js";
 import type { AgentBlock, ConfigDocument } from "./document.js";
 import { checkLimits } from "./listen-limits.js";
 
-/** What a grammar cannot say. */
+/** Checks rules that the schema cannot express. */
 export function checkMeaning(
   document: ConfigDocument,
   issue: (pointer: string, message: string) => DocumentIssue,
@@ -43,7 +43,7 @@ export function checkMeaning(
   return found;
 }
 
-/** Who could reach what without saying who they are. */
+/** Checks which listeners are reachable without authentication. */
 function checkListeners(
   { listen, control, origins = [], access, limits }: ConfigDocument,
   issue: (pointer: string, message: string) => void,
@@ -63,7 +63,7 @@ function checkListeners(
   }
 }
 
-/** Whether two listeners could get in each other's way on one port. */
+/** Whether two listeners could conflict on one port. */
 function overlap(one: string, other: string): boolean {
   const [first, second] = [one, other].map((host) => (host === "localhost" ? "127.0.0.1" : host));
   return first === second || [one, other].some((host) => host === "0.0.0.0" || host === "::");

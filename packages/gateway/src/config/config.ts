@@ -3,15 +3,15 @@ import type { ApiKeyEntry } from "../access/api-keys.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
-/** A way people are known. */
+/** An authentication method. */
 export type AccessMode = "jwt" | "keys" | "none";
 
-/** Whose tokens count. */
+/** A trusted issuer of tokens. */
 export type IssuerConfig = {
   readonly issuer: string;
   readonly audience: readonly string[];
   readonly clientIds: readonly string[];
-  /** An address, or the path of a file. */
+  /** A URL, or the path of a file. */
   readonly jwks: URL | string;
   readonly algorithms: readonly string[];
   readonly toleranceMs: number;
@@ -21,9 +21,9 @@ export type IssuerConfig = {
   readonly staleMs: number;
 };
 
-/** Who may connect. */
+/** Authentication of clients, and the limits of the listener. */
 export type AccessConfig = {
-  /** Asked in order; `none` lets in whoever shows nothing. */
+  /** Tried in order; `none` accepts a client without a credential. */
   readonly modes: readonly AccessMode[];
   readonly issuers: readonly IssuerConfig[];
   readonly keys: readonly ApiKeyEntry[];
@@ -32,7 +32,7 @@ export type AccessConfig = {
 
 /** A gateway's configuration with every default filled in and every path resolved. */
 export type GatewayConfig = {
-  /** The file it came from, for messages. */
+  /** The file it was loaded from, for messages. */
   readonly file: string;
   readonly listen: {
     readonly host: string;
@@ -43,7 +43,7 @@ export type GatewayConfig = {
   readonly control: {
     readonly host: string;
     readonly port: number;
-    /** Whether the web console is served there. */
+    /** Whether the control plane serves the web console. */
     readonly console: boolean;
   };
   readonly agents: readonly UpstreamTarget[];
@@ -58,12 +58,12 @@ export type GatewayConfig = {
     readonly durability: "strict" | "relaxed";
     readonly sign: "each" | "batch";
     readonly origin: string;
-    /** Whether a client that asks gets the receipts of what it is shown. */
+    /** Whether a client that requests receipts gets them. */
     readonly toClients: "on_request" | "never";
-    /** Entries read again in a second, in the background; 0 for none. */
+    /** Entries that the background scrub reads per second; 0 turns it off. */
     readonly scrubRate: number;
   };
-  /** Where other gateways of the log reach this one; `undefined` where they do not. */
+  /** The address at which other gateways of the log reach this one; `undefined` if they do not. */
   readonly fleet:
     | { readonly address: string; readonly host: string; readonly port: number }
     | undefined;
@@ -72,7 +72,7 @@ export type GatewayConfig = {
   readonly revocationFile: string | undefined;
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };
   readonly metrics: { readonly isPublic: boolean };
-  /** `undefined` makes no traces. */
+  /** `undefined` turns tracing off. */
   readonly tracing:
     | {
         readonly endpoint: URL;
@@ -80,7 +80,7 @@ export type GatewayConfig = {
         readonly headers: Readonly<Record<string, string>>;
       }
     | undefined;
-  /** How long a thread nobody writes to is remembered. */
+  /** How long a thread is remembered after its last write. */
   readonly threads: { readonly keepMs: number };
   readonly shutdown: { readonly delayMs: number; readonly drainTimeoutMs: number };
 };

@@ -3,7 +3,7 @@ import type { AccessBlock } from "./access.js";
 import type { GatewayConfig } from "./config.js";
 import type { LimitsBlock } from "./listen-limits.js";
 
-/** An agent as the file writes it. */
+/** An agent as it is written in the file. */
 export type AgentBlock = {
   url: string;
   transport?: UpstreamTarget["transport"];
@@ -17,7 +17,7 @@ export type AgentBlock = {
   idle_timeout?: number;
 };
 
-/** `countersign.yaml` as it is written, after its grammar was checked. */
+/** `countersign.yaml` as it is written, after it passed the schema. */
 export type ConfigDocument = {
   listen?: {
     host?: string;
@@ -51,7 +51,7 @@ export type ConfigDocument = {
   shutdown?: { delay?: number; drain_timeout?: number };
 };
 
-/** Where listeners bind when the file does not say. */
+/** The default addresses of the listeners. */
 export const LISTENERS = {
   data: { host: "127.0.0.1", port: 8080 },
   control: { host: "127.0.0.1", port: 8081 },

@@ -23,7 +23,7 @@ test.each([
   ["HOST: other.example", /the gateway sets HOST itself/],
   ["Upgrade: h2c", /the gateway sets Upgrade itself/],
   ["Sec-WebSocket-Key: a", /the gateway sets Sec-WebSocket-Key itself/],
-])("the header %j is refused at load, with its place and a remedy", (header, message) => {
+])("the header %j is refused at load, with its position and a fix", (header, message) => {
   const failure = (() => {
     try {
       return load(header);
@@ -41,14 +41,14 @@ test("a value from the environment that ends in a line break is refused without 
   expect(broken).not.toThrow(/s3cret/);
 });
 
-test("headers of the collector are looked at as well", () => {
+test("the headers of the trace collector are checked as well", () => {
   const text = `agents: { a: { url: "http://h/" } }\ntracing:\n  endpoint: http://t/\n  headers: { "a b": c }\n`;
   expect(() => loadConfig(text, { file: "c.yaml", environment: {} })).toThrow(
     /c\.yaml:4:\d+: this is no name/,
   );
 });
 
-test("what headers may hold passes: tabs and Latin letters", () => {
+test("valid header values load: tabs and Latin-1 letters", () => {
   const headers = load('{ X-A: "a\\tb", X-B: "Jürgen" }').agents[0]?.headers;
   expect(headers).toEqual({ "x-a": "a\tb", "x-b": "Jürgen" });
 });

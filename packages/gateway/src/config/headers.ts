@@ -1,10 +1,10 @@
-/** Field names as RFC 9110 section 5.6.2 lets them be. */
+/** A header name (RFC 9110 section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** What a field may hold (RFC 9110 section 5.5), and a Latin-1 connection can carry. */
+/** A header value (RFC 9110 section 5.5) that Node can send as Latin-1. */
 const VALUE = /^[\t -~\u00a0-\u00ff]*$/u;
 
-/** Fields that say where a message goes and where it ends: two that disagree are how requests are smuggled. */
+/** Headers that decide the routing and framing of a message: contradicting values enable request smuggling. */
 const OURS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -19,7 +19,7 @@ const OURS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** What is wrong with a header of the configuration, with a remedy; never its value, which may be a secret. */
+/** The problem of a configured header, with a fix; never its value, which may be a secret. */
 export function headerProblem(name: string, value: string): string | undefined {
   if (!TOKEN.test(name)) {
     return "this is no name of a header; use letters, digits and hyphens, such as X-Api-Key";

@@ -15,15 +15,15 @@ type Bound = {
   readonly description: string;
   readonly minimum: number;
   readonly maximum: number;
-  /** How many of the limit's own units one of the file's is. */
+  /** Factor from the unit of the file to the unit of the limit. */
   readonly scale?: number;
 };
 
-// The official client's own bound: nothing larger is ever readable.
+// The official client's own limit: it can read nothing larger.
 const MOST_BYTES = 10_485_760;
 const DAY = 86_400;
 
-/** One entry per number; the file's name, ours, and what it may be. */
+/** One entry per number: its name in the file, our name, and its range. */
 const NUMBERS = {
   connections: {
     limit: "connections",
@@ -181,7 +181,7 @@ function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): J
   };
 }
 
-/** The grammar of `limits`. */
+/** The schema of `limits`. */
 export const LIMITS_SCHEMA: JsonSchema = closed("Bounds of the listener; all are on", {
   trusted_proxies: list(
     "Networks whose X-Forwarded-For is believed; this machine when left out",
@@ -191,7 +191,7 @@ export const LIMITS_SCHEMA: JsonSchema = closed("Bounds of the listener; all are
   ...Object.fromEntries(Object.entries(NUMBERS).map(([name, bound]) => [name, schemaOf(bound)])),
 });
 
-/** What the grammar cannot say about limits. */
+/** Rules about limits that the schema cannot express. */
 export function checkLimits(
   block: LimitsBlock | undefined,
   issue: (pointer: string, message: string) => void,
@@ -202,7 +202,7 @@ export function checkLimits(
   });
 }
 
-/** The block with its defaults. */
+/** Fills in the defaults of the block. */
 export function resolveListenLimits(block: LimitsBlock | undefined): ListenLimits {
   const given: Partial<Record<NumberLimit, number>> = {};
   for (const [name, bound] of Object.entries(NUMBERS) as [keyof typeof NUMBERS, Bound][]) {

@@ -5,7 +5,7 @@ import { loadConfig } from "./load.js";
 const load = (text: string, environment: Record<string, string> = {}) =>
   loadConfig(text, { file: "/srv/countersign.yaml", environment });
 
-test("one agent is enough: the defaults are loopback, strict and SQLite beside the file", () => {
+test("one agent is enough: the defaults are loopback, strict and SQLite next to the file", () => {
   const config = load("agents:\n  support:\n    url: http://127.0.0.1:9000/\n");
   expect(config.listen).toEqual({ host: "127.0.0.1", port: 8080 });
   expect(config.control).toEqual({ host: "127.0.0.1", port: 8081, console: true });
@@ -22,7 +22,7 @@ test("one agent is enough: the defaults are loopback, strict and SQLite beside t
   });
 });
 
-test("receipts go to clients that ask, or to none; anything else is told with its place", () => {
+test("to_clients is on_request or never; anything else is refused with its position", () => {
   const agents = "agents:\n  a:\n    url: http://h/\n";
   const never = load(`receipts: { to_clients: never }\n${agents}`);
   expect(never.receipts.toClients).toBe("never");
@@ -37,7 +37,7 @@ test("the heartbeat is given in seconds", () => {
   expect(() => load(`listen: { heartbeat: 0 }\n${agents}`)).toThrow(/1:22: .*at least 0.1/);
 });
 
-test("a header takes its secret from the environment, and says so when it is not set", () => {
+test("a header takes its secret from the environment, and a missing variable is reported", () => {
   const text =
     'agents:\n  a:\n    url: http://h/\n    headers: { Authorization: "Bearer ${TOKEN}" }\n';
   expect(load(text, { TOKEN: "secret" }).agents[0]?.headers).toEqual({
@@ -63,7 +63,7 @@ test.each([
   ["agents:\n  a:\n    url: http://h/\ndefault_agent: b\n", /4:16: no agent is named b/],
   ["agents:\n  <operator>:\n    url: http://h/\n", /3:5: <operator> stands for operators/],
   ["listen:\n  port: 70000\nagents:\n  a:\n    url: http://h/\n", /2:9: .*at most 65535/],
-])("%j is refused with its place and a remedy", (text, message) => {
+])("%j is refused with its position and a fix", (text, message) => {
   const failure = (() => {
     try {
       load(text);
@@ -76,7 +76,7 @@ test.each([
   expect(String(failure)).toMatch(message);
 });
 
-test("a store of an unknown kind, a hash of another form and an empty file are told in words", () => {
+test("an unknown kind of store, an invalid hash and an empty file have readable messages", () => {
   const agents = 'agents: { a: { url: "http://127.0.0.1:9/" } }\n';
   const load = (text: string) => () => loadConfig(text, { file: "c.yaml", environment: {} });
   expect(load(`${agents}receipts: { store: "mysql://u:p@h/x" }\n`)).toThrow(
@@ -88,7 +88,7 @@ test("a store of an unknown kind, a hash of another form and an empty file are t
   expect(load("")).toThrow("c.yaml:1:1: the document must be a mapping of keys to values");
 });
 
-test("every mistake is told at once, each on its line, twenty at most", () => {
+test("all mistakes are reported at once, each on its line, twenty at most", () => {
   const agents = "agents: { a: { url: 'http://h/' } }\n";
   expect(() => load(`${agents}agnets: 1\nlisten: { prt: 1 }\n`)).toThrow(
     /^\S+ does not load\n {2}\S+:2:1: .*agents.*\n {2}\S+:3:11: .*port/,
@@ -97,7 +97,7 @@ test("every mistake is told at once, each on its line, twenty at most", () => {
   expect(() => load(agents + many)).toThrow(/x19.*\n {2}and 10 more$/);
 });
 
-test("one port for both listeners is refused, free ones and other addresses are fine", () => {
+test("one port for both listeners is refused; free ports and other addresses are accepted", () => {
   const agents = "agents: { a: { url: 'http://h/' } }\n";
   expect(() => load(`${agents}listen: { port: 9000 }\ncontrol: { port: 9000 }\n`)).toThrow(
     /countersign\.yaml:3:18: listen and control both want port 9000; give each its own/,
@@ -109,7 +109,7 @@ test("one port for both listeners is refused, free ones and other addresses are 
   expect(() => load(apart)).not.toThrow();
 });
 
-test("an agent's name and password that cannot be decoded are refused with their place", () => {
+test("an agent URL whose user name or password cannot be decoded is refused with its position", () => {
   const text = 'agents:\n  a:\n    url: "http://u%zz:p@h/"\n';
   expect(() => loadConfig(text, { file: "countersign.yaml", environment: {} })).toThrow(
     /countersign\.yaml:3:10: url has a name or a password/u,

@@ -12,7 +12,7 @@ import type { ConfigOptions, Reading } from "./reading.js";
 import { resolveConfig } from "./resolve.js";
 import { CONFIG_SCHEMA } from "./schema.js";
 
-/** Reads `countersign.yaml`; every problem is told with file, line and column. */
+/** Loads `countersign.yaml`; every problem is reported with file, line and column. */
 export function loadConfig(text: string, options: ConfigOptions): GatewayConfig {
   const { file } = options;
   const read = readYaml(text, file, DEFAULT_DOCUMENT_LIMITS);

@@ -8,7 +8,7 @@ const AGENT = "agents:\n  a:\n    url: http://h/\n";
 const load = (text: string, environment: Record<string, string> = {}) =>
   loadConfig(AGENT + text, { file: "/srv/countersign.yaml", environment });
 
-test("without a word the log is at info, metrics need the token, traces are off, threads are kept 30 days and runs get 30 seconds", () => {
+test("by default the log is at info, metrics need the token, traces are off, threads are kept 30 days and runs get 30 seconds", () => {
   expect(load("")).toMatchObject({
     log: { level: "info", format: "auto" },
     metrics: { isPublic: false },
@@ -18,7 +18,7 @@ test("without a word the log is at info, metrics need the token, traces are off,
   });
 });
 
-test("the address of the store and the headers of the collector take secrets from the environment", () => {
+test("the URL of the store and the headers of the collector take secrets from the environment", () => {
   const config = load(
     'receipts: { store: "postgres://gateway:${PG}@db/receipts" }\n' +
       'tracing: { endpoint: "http://c:4318/v1/traces", headers: { X-Key: "${KEY}" } }\n',
@@ -28,7 +28,7 @@ test("the address of the store and the headers of the collector take secrets fro
   expect(config.tracing?.headers).toEqual({ "x-key": "k" });
 });
 
-test("a secret may lie in the file that NAME_FILE names; its last line break is no part of it", () => {
+test("NAME_FILE names a file with the secret; its last line break is removed", () => {
   const file = join(mkdtempSync(join(tmpdir(), "secret-")), "pg");
   writeFileSync(file, "from-file\n");
   const text = 'receipts: { store: "postgres://u:${PG}@db/r" }\n';
@@ -36,7 +36,7 @@ test("a secret may lie in the file that NAME_FILE names; its last line break is 
   expect(() => load(text, { PG_FILE: `${file}.gone` })).toThrow(/PG, used here, is not set/u);
 });
 
-test("a collector that is no web address is refused with its place", () => {
+test("a collector whose URL is not http or https is refused with its position", () => {
   expect(() => load("tracing: { endpoint: collector:4317 }\n")).toThrow(
     /countersign\.yaml:4:22: endpoint must start with http/u,
   );

@@ -6,21 +6,21 @@ import { readRegularFile } from "../base/read-regular-file.js";
 import "./errors.js";
 import { headerProblem } from "./headers.js";
 
-/** What loading needs beside the text. */
+/** Options of loading a configuration. */
 export type ConfigOptions = {
-  /** The file's path: messages name it and relative paths start from its folder. */
+  /** The path of the file, used in messages and to resolve relative paths. */
   readonly file: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** How the document is read, and where in it something stands. */
+/** The context of reading a document, with the position of each value. */
 export type Reading = ConfigOptions & {
   readonly issue: (pointer: string, message: string) => DocumentIssue;
 };
 
 /**
- * Secrets stay out of the file: `${NAME}` is taken from the environment, or from the file that `NAME_FILE`
- * names there, as orchestrators mount them. It must be set.
+ * Replaces `${NAME}` by the environment variable, or by the content of the file that `NAME_FILE` names, as
+ * orchestrators mount secrets. It must be set.
  */
 export function expand(
   value: string,
@@ -50,7 +50,7 @@ function readSecret(file: string | undefined): string | undefined {
     : readRegularFile(file, MAX_SECRET_BYTES).toString("utf8").trimEnd();
 }
 
-/** Headers with their secrets; one that could not be sent as it stands is refused. */
+/** Headers with their secrets filled in; a header that cannot be sent is refused. */
 export function expandHeaders(
   headers: Readonly<Record<string, string>> = {},
   options: Reading,
@@ -67,10 +67,10 @@ export function expandHeaders(
   );
 }
 
-/** Problems of a file that are told at once. */
+/** Problems that are reported at once. */
 const MAX_TOLD = 20;
 
-/** A file that does not load, told by its problems, each on a line of its own. */
+/** The error for an invalid file, with each problem on its own line. */
 export function invalid(file: string, issues: readonly DocumentIssue[]): CountersignError {
   const told = issues.slice(0, MAX_TOLD).map(formatIssue);
   if (issues.length > MAX_TOLD) told.push(`and ${issues.length - MAX_TOLD} more`);

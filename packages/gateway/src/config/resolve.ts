@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** Two bundles a second: a million entries in half an hour, half a megabyte a second. */
 const SCRUB_RATE = 500;
 
-/** The configuration that a sound document stands for: defaults filled in, paths and secrets resolved. */
+/** Resolves a valid document: fills in defaults, paths and secrets. */
 export function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfig {
   const folder = dirname(resolve(options.file));
   const path = (value: string): string => resolve(folder, value);
@@ -112,7 +112,7 @@ function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayC
   };
 }
 
-/** The translations behind names of the file: 1.1 only adds to 1.0. */
+/** The dialect for each name in the file: 1.1 only adds to 1.0. */
 const DIALECTS: Readonly<Record<string, UpstreamTarget["dialect"]>> = {
   envelope: "chio",
   "1.1": "1.0",

@@ -67,7 +67,7 @@ const agent = closed(
   ["url"],
 );
 
-/** The grammar of `countersign.yaml`; editors complete and check by it. */
+/** The schema of `countersign.yaml`; editors use it for completion and validation. */
 export const CONFIG_SCHEMA: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "countersign.yaml",
