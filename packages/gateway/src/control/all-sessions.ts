@@ -7,21 +7,21 @@ import type { SessionView } from "../sessions/session-view.js";
 
 /** Sessions of this gateway and of the others on its database. */
 export type AllSessions = {
-  /** The name of this gateway among them. */
+  /** The name of this gateway in the fleet. */
   readonly gateway: string;
   readonly sessions: Sessions;
-  /** Nothing where a gateway has its store to itself. */
+  /** `undefined` for a gateway with its own store. */
   readonly fleet: Fleet | undefined;
 };
 
-/** Views made when they are asked for: of long lists only a page is shown. */
+/** Builds each view on demand: only one page of a long list is shown. */
 export type SessionList = {
   readonly items: readonly (() => SessionView)[];
-  /** The others could not be asked: only what is here is shown. */
+  /** Whether the other gateways could not be read: the list then has only local sessions. */
   readonly isPartial: boolean;
 };
 
-/** All sessions, the one used last first. */
+/** All sessions, most recently used first. */
 export async function listSessions(all: AllSessions): Promise<SessionList> {
   const { rows, isPartial } = await rowsOf(all);
   const { sessions, gateway } = all;
@@ -41,12 +41,12 @@ export async function listSessions(all: AllSessions): Promise<SessionList> {
     const { lastSeen } = first;
     items.push({ lastSeen, view: () => joinViews([viewOf(first), ...others.map(viewOf)]) });
   }
-  // Among sessions of one gateway alone the order stays as it was.
+  // Keeps the order when there are only local sessions.
   if (rows.length > 0) items.sort((one, other) => other.lastSeen - one.lastSeen);
   return { items: items.map(({ view }) => view), isPartial };
 }
 
-/** One session, as far as anybody knows it. */
+/** Finds a session at this gateway or at another one. */
 export async function findSession(all: AllSessions, id: string): Promise<SessionView | undefined> {
   const here = all.sessions.find(id);
   const { rows } = await rowsOf(all, id);
@@ -57,7 +57,7 @@ export async function findSession(all: AllSessions, id: string): Promise<Session
   return first === undefined ? undefined : joinViews([first, ...others]);
 }
 
-/** A database that does not answer takes nothing from what this gateway knows by itself. */
+/** An unavailable database must not hide the sessions of this gateway. */
 async function rowsOf(
   { fleet }: AllSessions,
   id?: string,

@@ -23,42 +23,47 @@ import { problem } from "./problem.js";
 import { addReceiptRoutes } from "./receipt-routes.js";
 import { addSessionRoutes } from "./session-routes.js";
 
-/** What the control plane shows and steers. */
+/** Options of {@link createControlApp}. */
 export type ControlOptions = {
   readonly gateway: ControlledGateway;
   readonly receipts: OpenReceipts;
   readonly policy: OpenPolicy;
   readonly tokens: OpenTokens;
   readonly admin: AdminToken;
-  /** The name of this gateway among those on its database, and what it knows of them. */
+  /** The name of this gateway in the fleet. */
   readonly gatewayName: string;
   readonly fleet: Fleet | undefined;
-  /** Reads the policy again on an operator's word. */
+  /** Reloads the policy at an operator's request. */
   reloadPolicy(): ReplaceResult;
-  /** The page of metrics. */
+  /** Renders the metrics. */
   metrics(): Promise<string>;
   readonly isMetricsPublic: boolean;
-  /** Where the control plane listens, as the configuration has it. */
+  /** The configured host of the control plane. */
   readonly host: string;
-  /** The web console; nothing where it is turned off or was not built. */
+  /** The web console; `undefined` if it is turned off or was not built. */
   readonly console?: ConsoleFiles | undefined;
-  /** What `/v1/status` tells. */
+  /** The body of `/v1/status`. */
   status(): Promise<object>;
 };
 
-/** Largest body of a request to the control plane. */
+/** Largest request body of the control plane. */
 const MAX_BODY_BYTES = 256 * 1024;
 
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG|LEDGER|REVOCATIONS|FLEET)_/u;
 
-/** What is not in the log yet is missing, not broken: clients that mirror it ask for whole tiles first. */
+/**
+ * An entry beyond the end of the log is missing, not an error: clients that mirror the log request whole tiles first.
+ */
 function statusOf(code: string): 400 | 404 | 409 | 503 {
   if (code === "ERR_CONTROL_SESSION_OWNER") return 409;
   if (code === "ERR_STORE_RANGE") return 404;
   return STORE_CODES.test(code) ? 503 : 400;
 }
 
-/** The operators' API; every path but the console's needs the admin token, `/metrics` unless the configuration says otherwise. */
+/**
+ * The operators' API. Every path except the console's needs the admin token; `/metrics` does too unless the
+ * configuration makes it public.
+ */
 export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
   const { agents, sessions, feed, clock, journal, telemetry } = gateway.context;
@@ -75,7 +80,7 @@ export function createControlApp(options: ControlOptions): Hono {
       context.req.path === "/metrics" &&
       options.isMetricsPublic &&
       isOurName(context, options.host);
-    // What operators see is for their eyes, not for a cache; the token of a capability above all.
+    // Responses are for the operator, not for a cache; capability tokens above all.
     context.header("cache-control", "no-store");
     if (isOpen || isAdmin(context, admin)) return next();
     if (tries.isTooMany()) {
@@ -97,7 +102,7 @@ export function createControlApp(options: ControlOptions): Hono {
     bodyLimit({
       maxSize: MAX_BODY_BYTES,
       onError: (context) => {
-        // The rest of the body is never read: nothing more can come on this connection.
+        // The rest of the body is never read, so the connection cannot be reused.
         context.header("connection", "close");
         return problem(context, 413, "BODY_TOO_LARGE", "The request is too large");
       },
@@ -132,8 +137,9 @@ export function createControlApp(options: ControlOptions): Hono {
 }
 
 /**
- * Whether a request without a token names us as no stranger can. A page whose name now leads to this machine may read
- * what we answer (DNS rebinding); nobody outside can make an address, or a name without a dot, lead here.
+ * Whether a request without a token uses a host name that an attacker cannot control. A page whose name now resolves
+ * to this machine could read the response (DNS rebinding). An attacker cannot make an IP address, or a name without a
+ * dot, resolve here.
  */
 function isOurName(context: Context, ours: string): boolean {
   const host = (context.req.header("host") ?? "").toLowerCase();

@@ -19,7 +19,7 @@ const SESSIONS = ["s1", "s2"] as const;
 const AGENTS = ["support", "sales"] as const;
 const KEEP_MS = 1000;
 
-/** What is known of a token that somebody got: what it may be used for at most. */
+/** A delivered token and the most that it may be used for. */
 type DeliveredState = {
   readonly token: string;
   readonly agent: string;
@@ -27,10 +27,10 @@ type DeliveredState = {
   readonly principal: string | undefined;
 };
 
-/** Handed to a session: whom it may serve there, by what was known when it was handed over. */
+/** A token handed to a session, with the principal that it may serve, as known at that moment. */
 type Handed = { readonly token: string; readonly session: string; readonly only?: string };
 
-/** A gateway's own parts, put together without a network; a restart keeps the ledger only. */
+/** The parts of a gateway, wired without a network; a restart keeps only the ledger. */
 function createWorld() {
   let now = 1_000_000;
   const clock = { now: () => now, monotonic: () => now } as never;
@@ -101,7 +101,7 @@ const step = fc.oneof(
   }),
 );
 
-test("a capability opens nothing for another principal, and none is issued for a session without its owner unless asked for in words", async () => {
+test("a capability opens nothing for another principal, and for a session without an owner it is issued only on explicit request", async () => {
   const property = fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 25, size: "max" }),
@@ -129,7 +129,7 @@ test("a capability opens nothing for another principal, and none is issued for a
               break;
             }
             case "pass-on":
-              // Nobody used the sessions for as long as owners are kept; the tokens handed to them are still there.
+              // The sessions were idle until their owners were forgotten; the tokens handed to them are still there.
               world.pass(KEEP_MS);
               await world.ledger.forget(Number.MAX_SAFE_INTEGER);
               owners.clear();
@@ -224,7 +224,7 @@ const isCode =
   (error: unknown): boolean =>
     isCountersignError(error) && error.code === code;
 
-/** Every principal, behind every agent, in every session, with every token there is. */
+/** Checks every principal, behind every agent, in every session, with every token. */
 function expectOnlyTheirs(
   sessions: Sessions,
   verifier: ConstructorParameters<typeof RunCapabilities>[2],
@@ -261,7 +261,7 @@ function expectOnlyTheirs(
             .map(({ token, only }) => JSON.stringify([token, only])),
         );
         assert.ok(opened <= allowed.size);
-        // A session keeps the 16 tokens handed over last; below that none is lost either.
+        // A session keeps the last 16 tokens handed to it; with no more than that, none is lost either.
         if (handed.length <= 16) assert.equal(opened, allowed.size);
       }
     }

@@ -40,7 +40,7 @@ function routes(logIsDown = false, owner: string | undefined = "key:alice") {
 
 const asked = { agent: "support", scopes: ["ui:alert:toast"] };
 
-test("a field that is not known signs nothing, so a mistyped session_id never opens every session", async () => {
+test("an unknown field signs nothing, so a mistyped session_id never opens every session", async () => {
   const { app, issued } = routes();
   const body = JSON.stringify({ ...asked, session: "s1" });
   const answer = await app.request("/v1/capabilities", { method: "POST", body });
@@ -62,7 +62,7 @@ test("a token for one session is issued for that session and the principal that 
   });
 });
 
-test("whoever issues, presents or revokes a capability is in the log; without a receipt nobody gets one", async () => {
+test("issuing, presenting and revoking a capability is logged; without a receipt no token is issued", async () => {
   const { app, acts } = routes();
   const post = (on: Hono, path: string, body: object): Response | Promise<Response> =>
     on.request(path, { method: "POST", body: JSON.stringify(body) });
@@ -81,7 +81,7 @@ test("whoever issues, presents or revokes a capability is in the log; without a 
   expect(down.handed).toEqual([]);
 });
 
-test("no session gets a token of an agent that is not here; to be carried elsewhere it is issued", async () => {
+test("a session gets no token for an agent that is not configured here; it is issued for use elsewhere", async () => {
   const { app, issued } = routes();
   const ask = (more: object) =>
     app.request("/v1/capabilities", {
@@ -133,7 +133,7 @@ test.each<[string, string, object]>([
   expect([...issued, ...revoked]).toEqual([]);
 });
 
-test("every field at its bound is taken", async () => {
+test("every field is accepted at its limit", async () => {
   const { app, issued, revoked } = routes();
   const grant = {
     agent: "a".repeat(256),
@@ -151,7 +151,7 @@ test("every field at its bound is taken", async () => {
   expect(revoked).toEqual(["c".repeat(1024)]);
 });
 
-test("the name of an unknown field is told back cut short", async () => {
+test("the name of an unknown field is returned truncated", async () => {
   const { app } = routes();
   const body = JSON.stringify({ id: "cap_1", ["x".repeat(100_000)]: 1 });
   const answer = await app.request(REVOKE, { method: "POST", body });

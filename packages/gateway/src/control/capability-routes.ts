@@ -25,12 +25,12 @@ const ISSUE_FIELDS = [
   "attach",
 ];
 
-/** What the routes need of their gateway. */
+/** Options of {@link addCapabilityRoutes}. */
 export type CapabilityRoutesOptions = Pick<AllSessions, "sessions" | "fleet"> & {
   readonly agents: Pick<Agents, "names">;
   readonly clock: Clock;
   readonly acts: OperatorActs;
-  /** The principal that owns a session; `undefined` where nobody does. */
+  /** The principal that owns a session; `undefined` if it has no owner. */
   ownerOf(session: string): Promise<string | undefined>;
 };
 
@@ -40,7 +40,7 @@ export function addCapabilityRoutes(
   tokens: OpenTokens,
   { sessions, fleet, agents, clock, acts, ownerOf }: CapabilityRoutesOptions,
 ): void {
-  /** Keeps a token for a session at every gateway; `partial` where one of them could not be told. */
+  /** Hands a token to a session at every gateway; `partial` if one of them could not be informed. */
   const hand = async (
     session: string,
     handed: HandedToken,
@@ -65,7 +65,7 @@ export function addCapabilityRoutes(
     const asked = body.optionalText("principal", BODY_LIMITS.principal);
     const maxEvents = body.optionalCount("max_events", BODY_LIMITS.events);
     const isAttached = (body.optionalFlag("attach") ?? true) && sessionId !== undefined;
-    // Handed to a session, a token of another agent would only keep its own agent from being heard.
+    // A token of an agent that is not configured here would only take the place of a usable one.
     if (isAttached && !agents.names.includes(agent)) {
       throw invalidField("agent", `one of ${agents.names.join(", ")}, unless attach is false`);
     }
@@ -87,7 +87,7 @@ export function addCapabilityRoutes(
       ...forPrincipal,
       ...grant,
     });
-    // Before anybody has it: what no log knows of would be worth a submit all the same.
+    // Recorded before the token is returned: a token without a log entry would still authorise a submit.
     await acts.record({
       act: "capability-issue",
       capability: claims.jti,
@@ -118,7 +118,7 @@ export function addCapabilityRoutes(
     const body = readBody(await context.req.text(), ["token", "allow_unowned_session"]);
     const token = body.text("token", BODY_LIMITS.token);
     const allowsUnowned = body.optionalFlag("allow_unowned_session") === true;
-    // Only whether it can be read: whether it counts is asked anew for each event.
+    // Checks only that it can be decoded: its validity is evaluated for each event.
     const { id, expiresAt, principal: named } = describeCapability(token);
     const session = context.req.param("id");
     const { principal, owner } = await findOwner(ownerOf, {
@@ -128,7 +128,7 @@ export function addCapabilityRoutes(
     });
     const forPrincipal = principal === undefined ? {} : { principal };
     await acts.record({ act: "capability-attach", capability: id, session, ...forPrincipal });
-    // A token that names nobody is kept for who owns the session now, and not for who may own it later.
+    // A token that names no principal is kept for the current owner of the session, not for a later one.
     const told = await hand(session, { token, ...forPrincipal }, expiresAt);
     const whose = { ...forPrincipal, session_owner: owner ?? null };
     return context.json({ accepted: true, id, ...whose, ...told }, 202);

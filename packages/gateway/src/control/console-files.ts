@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 
-/** A file of the console as it is answered. */
+/** A file of the console, ready to be served. */
 export type ConsoleFile = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
-  /** Its name changes with its content, so that a browser may keep it. */
+  /** Its name contains a hash of its content, so a browser may cache it. */
   readonly isHashed: boolean;
 };
 
-/** The console by the paths below `/console/`; the page itself is `index.html`. */
+/** The console by path below `/console/`; the page itself is `index.html`. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
-/** What else lies in the folder is not for browsers. */
+/** Other files in the folder are not served. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   [".html", "text/html; charset=utf-8"],
   [".js", "text/javascript; charset=utf-8"],
@@ -20,16 +20,16 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [".svg", "image/svg+xml"],
 ]);
 
-/** The page. */
+/** The console's HTML page. */
 export const CONSOLE_PAGE = "index.html";
 
-/** Where the build puts files that carry a hash in their name. */
+/** The folder of the build whose file names contain a hash. */
 const HASHED = "assets/";
 
 /**
- * Reads the built console once; afterwards no request touches the disk, whatever its path says.
+ * Reads the built console once; afterwards no request touches the disk, whatever its path is.
  *
- * @returns nothing when the folder has no page: the console was not built
+ * @returns `undefined` when the folder has no page: the console was not built
  */
 export function readConsoleFiles(directory: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();
@@ -43,7 +43,7 @@ export function readConsoleFiles(directory: string): ConsoleFiles | undefined {
   return files.has(CONSOLE_PAGE) ? files : undefined;
 }
 
-/** Links are not followed: what is served lies in the folder itself. */
+/** Symbolic links are not followed: every served file is in the folder itself. */
 function regularFiles(directory: string): string[] {
   try {
     return readdirSync(directory, { recursive: true, withFileTypes: true })

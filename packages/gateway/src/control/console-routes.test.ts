@@ -24,7 +24,7 @@ function consoleApp(): Hono {
   return app;
 }
 
-test("the page runs nothing but its own files, is not kept, and may not be framed", async () => {
+test("the page runs only its own files, is not cached, and cannot be framed", async () => {
   const app = consoleApp();
   for (const path of ["/console", "/console/", "/console/index.html"]) {
     const answer = await app.request(path);
@@ -43,7 +43,7 @@ test("the page runs nothing but its own files, is not kept, and may not be frame
   expect(script.headers.get("content-type")).toMatch(/^text\/javascript/u);
 });
 
-test("only files that were there at the start are answered, and no path leads out of the folder", async () => {
+test("only files that existed at the start are served, and no path leaves the folder", async () => {
   const app = consoleApp();
   writeFileSync(join(folder, "page", "assets", "later.js"), "later");
   for (const path of [
@@ -62,7 +62,7 @@ test("only files that were there at the start are answered, and no path leads ou
   }
 });
 
-test("a folder without a page, or none at all, is no console", () => {
+test("a folder without a page, or a missing folder, has no console", () => {
   expect(readConsoleFiles(join(folder, "page", "assets"))).toBeUndefined();
   expect(readConsoleFiles(join(folder, "nowhere"))).toBeUndefined();
 });

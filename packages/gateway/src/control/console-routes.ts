@@ -3,8 +3,8 @@ import { CONSOLE_PAGE } from "./console-files.js";
 import type { ConsoleFile, ConsoleFiles } from "./console-files.js";
 
 /**
- * Nothing but our own files runs or is asked: whatever an agent or a browser puts into a name, it is text here. Trusted Types
- * take the places away where text could become a script.
+ * Only our own files run or are fetched: any name that an agent or browser sends stays text. Trusted Types block the
+ * DOM sinks where text could become a script.
  */
 const POLICY = [
   "default-src 'none'",
@@ -29,7 +29,7 @@ const HEADERS = {
 
 const PREFIX = "/console/";
 
-/** The console's own files, without the token: they hold nothing of this gateway. */
+/** Serves the console's files without the token: they contain no data of this gateway. */
 export function addConsoleRoutes(app: Hono, files: ConsoleFiles): void {
   const answer = (context: Context, name: string): Response | undefined => {
     const file = files.get(name);

@@ -2,9 +2,9 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** A request to the control plane has a field of the wrong kind. */
+    /** A request to the control plane has an invalid field. */
     ERR_CONTROL_FIELD: { field: string; expected: string };
-    /** A capability for a session without an owner, or of another principal, was not asked for in words. */
+    /** A capability for a session without an owner, or with another one, was not requested explicitly. */
     ERR_CONTROL_SESSION_OWNER: { owner?: string };
   }
 }

@@ -4,10 +4,10 @@ import { explainRule } from "../explain/explain-rule.js";
 import { invalidField } from "./invalid-field.js";
 import { problem } from "./problem.js";
 
-/** Longer than any rule's name: a policy may name its own. */
+/** Longer than the name of any rule; a policy may define its own names. */
 const MAX_NAME = 1024;
 
-/** What a rule on a receipt, or the code of a refused request or a failed run, means and what helps. */
+/** Explains a rule on a receipt, or the code of a refused request or a failed run, with a fix. */
 export function addExplainRoute(app: Hono): void {
   app.get("/v1/explain", (context) => {
     const query = context.req.query();

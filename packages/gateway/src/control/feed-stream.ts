@@ -2,17 +2,17 @@ import { concatBytes } from "@countersign/core";
 import { HEARTBEAT_MS } from "../base/heartbeats.js";
 import type { Feed, FeedBatch } from "../telemetry/feed.js";
 
-/** Bytes that may wait for a watcher, about 2,500 decisions. */
+/** Bytes that may wait for a subscriber, about 2,500 decisions. */
 export const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** A comment, which watchers skip: a quiet line can be told from a dead one by it. */
+/** An SSE comment, which clients skip: it tells an idle connection from a dead one. */
 const HEARTBEAT = new TextEncoder().encode(": heartbeat\n\n");
 
 /**
- * The feed as one watcher reads it: everything that waits comes at once.
+ * The feed for one subscriber: each read returns everything that waits.
  *
- * A watcher that cannot keep up loses the oldest decisions and is told how many, never the gateway's time. Watching
- * begins with the first read: an answer whose body nobody reads (HEAD) costs nothing.
+ * A subscriber that cannot keep up loses the oldest decisions and is told how many; it never slows the gateway. The
+ * subscription begins with the first read: a response whose body is not read (HEAD) costs nothing.
  */
 export function createFeedStream(
   feed: Feed,

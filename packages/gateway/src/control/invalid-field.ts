@@ -1,10 +1,10 @@
 import { CountersignError } from "@countersign/core";
 import "./errors.js";
 
-/** Characters of a name that is told back to whoever sent it. */
+/** Characters of an unknown name that are returned to the client. */
 const MAX_NAME = 64;
 
-/** Of a field or parameter that is not as it must be. */
+/** The error for an invalid field or parameter. */
 export function invalidField(name: string, expected: string): CountersignError {
   const field = name.slice(0, MAX_NAME);
   return new CountersignError("ERR_CONTROL_FIELD", `${field} must be ${expected}`, {

@@ -10,7 +10,7 @@ const milliseconds = { type: "number", description: "Milliseconds since the epoc
 const flag = { type: "boolean" };
 const hash = { type: "string", pattern: "^[0-9a-f]{64}$" };
 
-/** A closed object; members with `?` at the end of their name may be missing. */
+/** A closed object; members whose name ends with `?` are optional. */
 function object(members: Readonly<Record<string, Schema>>, description?: string): Schema {
   const names = Object.keys(members);
   return {
@@ -73,7 +73,7 @@ const policyFacts = { "name?": text, hash, mode: { enum: ["observe", "enforce"] 
 
 const effect = { enum: ["looser", "stricter", "both", "same"] };
 
-/** Every body the control plane answers with or takes, by name. */
+/** Every request and response body of the control plane, by name. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Problem: object(
     {
@@ -97,7 +97,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
           draining: flag,
           sessions: count,
           runs_open: count,
-          // A gateway of an older version does not tell them.
+          // A gateway of an older version does not report them.
           "events_forwarded?": count,
           "events_blocked?": count,
         }),

@@ -39,7 +39,7 @@ async function check(
 
 const json = (value: unknown): RequestInit => ({ body: JSON.stringify(value) });
 
-test("every route of the server is described, and every described one answers as described, refusals too", async () => {
+test("every route of the server is described, and every described one responds as described, refusals too", async () => {
   const served = await startServed(({ body }) => ({
     pieces: inRun(idsOf(body), text("m1", "hi")).map(sseFrame),
   }));
@@ -155,7 +155,7 @@ test("every route of the server is described, and every described one answers as
           method: method.toUpperCase(),
         });
         tried += 1;
-        // After twenty wrong tries in a minute there is another answer.
+        // After twenty failed attempts in a minute the status changes.
         expect(bare.status, `${path} without a token`).toBe(tried > 20 ? 429 : 401);
         expect(ajv.getSchema("api#/components/schemas/Problem")?.(await bare.json())).toBe(true);
       }
@@ -165,7 +165,7 @@ test("every route of the server is described, and every described one answers as
   }
 });
 
-test("the server has no route that the description leaves out", () => {
+test("the server has no route that the description omits", () => {
   const parts = { gateway: { context: {} }, receipts: {}, policy: {}, tokens: {}, admin: {} };
   const app = createControlApp(parts as never);
   const routes = app.routes

@@ -49,7 +49,7 @@ test("each run that an operator ended has a receipt with its ids, the reason and
   });
 });
 
-test("a reload is a receipt under the policy that is in force then", async () => {
+test("a reload has a receipt under the policy that is then in force", async () => {
   const { acts, recorder } = operator();
   await acts.note({ act: "policy-reload" });
   expect(recorder.drafts[0]).toMatchObject({
@@ -79,7 +79,7 @@ test.each([
   });
 });
 
-test("a log that is down undoes no stop; it is told that there is no receipt", async () => {
+test("an unavailable log undoes no stop; the response says that there is no receipt", async () => {
   const recorder = createMemoryRecorder();
   const down = new CountersignError("ERR_LOG_CLOSED", "the log is closed", {});
   const { acts, errors } = operator({ ...recorder, appendAll: () => Promise.reject(down) });

@@ -8,7 +8,7 @@ import type { StoppedRun } from "../sessions/stop-order.js";
 import type { OwnRuleId } from "../event/own-rules.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 
-/** What operators do through the control plane that an auditor must see in the log. */
+/** Operator actions that an auditor must find in the log. */
 export type OperatorAct =
   | { readonly act: "policy-reload" }
   | {
@@ -26,21 +26,21 @@ export type OperatorAct =
     }
   | { readonly act: "capability-revoke"; readonly capability: string };
 
-/** Signs for what operators do. */
+/** Signs receipts for operator actions. */
 export type OperatorActs = {
-  /** The name that they are signed under. */
+  /** The name of the operator in the receipts. */
   readonly operator: string;
-  /** Leaves a receipt, or throws: for what must not be done without one. */
+  /** Signs a receipt, or throws: for actions that must not happen without one. */
   record(act: OperatorAct): Promise<string>;
-  /** The same for what is done already, and is not undone because the log is down; then there is no receipt. */
+  /** Signs a receipt for a completed action, which an unavailable log does not undo; resolves with `undefined` then. */
   note(act: OperatorAct): Promise<string | undefined>;
-  /** A receipt for each run that the operator ended; resolves with whether the log has them. */
+  /** Signs a receipt for each run that the operator ended; resolves with whether the log has them. */
   noteStopped(stopped: readonly StoppedRun[]): Promise<boolean>;
 };
 
 type Around = Pick<GatewayContext, "recorder" | "policy" | "clock" | "mintId" | "journal">;
 
-/** The one by which replays know such a receipt. */
+/** The rule by which a replay recognises such a receipt. */
 const STOP_RULE: OwnRuleId & typeof OPERATOR_STOP_RULE = "gateway/operator-stop";
 const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
   "policy-reload": "mutate",
@@ -50,9 +50,10 @@ const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
 };
 
 /**
- * Signs under the name of the admin token that was used. Acts are receipts like any others, in the same log
- * (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the act.
- * Peers can write both: `agent_id` tells acts from what looks like one, and the agent that an act is about is in its payload.
+ * Signs under the name of the admin token that was used. Operator actions are receipts like any other, in the same
+ * log (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the action. Peers
+ * control both fields in their own events, so `agent_id` tells actions from imitations. The agent that an action is
+ * about is in its payload.
  */
 export function createOperatorActs(context: Around, operator: string): OperatorActs {
   const target = { component_type: "operator", component_id: operator };

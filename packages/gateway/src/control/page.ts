@@ -1,19 +1,19 @@
 import { invalidField } from "./invalid-field.js";
 
-/** Items of one page, and where the next one begins. */
+/** The items of one page, and the cursor of the next. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly cursor?: string };
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
 
-/** Cuts the page that `limit` and `cursor` ask for out of a list. */
+/** Returns the page of a list that `limit` and `cursor` select. */
 export function cutPage<Item>(
   list: readonly Item[],
   query: Readonly<Record<string, string>>,
   others: readonly string[] = [],
 ): Page<Item> {
   for (const name of Object.keys(query)) {
-    // Ignoring a mistyped filter would show more than was asked for.
+    // Ignoring a mistyped filter would return more than was requested.
     if (!["limit", "cursor", ...others].includes(name)) {
       throw invalidField(name, `one of ${["limit", "cursor", ...others].join(", ")}`);
     }
@@ -27,7 +27,7 @@ export function cutPage<Item>(
   };
 }
 
-/** A whole number between two bounds, from a query string. */
+/** Parses a whole number within a range from a query string. */
 export function numberOf(
   name: string,
   value: string | undefined,

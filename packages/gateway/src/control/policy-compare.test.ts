@@ -18,7 +18,7 @@ async function compare(body: object): Promise<{ status: number; body: Record<str
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-test("a candidate is compared with what decides, and judges what is on record again", async () => {
+test("a candidate is compared with the active policy, and judges recorded decisions again", async () => {
   served = await startServed(
     ({ body }) => ({ pieces: inRun(idsOf(body), text("m1", "hi")).map(sseFrame) }),
     { policy: ACTIVE },
@@ -45,11 +45,11 @@ test("a candidate is compared with what decides, and judges what is on record ag
     blocks: [],
     recorded: { judged: 3, newly_blocked: 0, newly_allowed: 0 },
   });
-  // Looking changes nothing.
+  // A comparison changes nothing.
   expect(served.running.policy.reloads).toMatchObject({ ok: 0, failed: 0 });
 });
 
-test("a candidate that does not load says where, and names no file that would be read", async () => {
+test("an invalid candidate reports the position, and no file path", async () => {
   served = await startServed(() => ({ pieces: [] }), { policy: ACTIVE });
   expect(await compare({ text: "ag_ui: { transprt: sse }\n" })).toMatchObject({
     status: 422,

@@ -8,20 +8,20 @@ import type { PolicyDiff } from "@countersign/policy/compare";
 import { decodeEntry } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 
-/** Entries that are judged again at most: what an operator waits for, and a gateway has time for. */
+/** Maximum number of entries to judge again: bounds the operator's wait and the gateway's work. */
 export const MAX_RECORDED = 5000;
 
-/** Entries read and judged in one go, between which streams have their turn. */
+/** Entries per batch; streams are served between two batches. */
 const BATCH = 200;
 
-/** What a candidate would have changed about decisions on record. */
+/** What a candidate would have changed about recorded decisions. */
 export type RecordedChanges = {
   readonly judged: number;
   readonly newly_blocked: number;
   readonly newly_allowed: number;
 };
 
-/** A candidate beside the policy that decides, or what is wrong with it. */
+/** A candidate compared with the active policy, or its problems. */
 export type Comparison =
   | { readonly issues: readonly PolicyIssue[] }
   | (PolicyDiff & {
@@ -33,8 +33,8 @@ export type Comparison =
 type PolicyFacts = Pick<CompiledPolicy, "name" | "hash" | "mode">;
 
 /**
- * Says what a candidate would change. It may extend built-in policies only: a text from outside names no file that this
- * process would read.
+ * Computes what a candidate would change. It may extend built-in policies only: text from a request must not make
+ * this process read a file.
  */
 export async function comparePolicy(
   active: CompiledPolicy,

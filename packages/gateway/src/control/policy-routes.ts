@@ -6,7 +6,7 @@ import type { OperatorActs } from "./operator-acts.js";
 import { comparePolicy, MAX_RECORDED } from "./policy-compare.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
 
-/** The active policy, what another one would change, and the way to have its file read again. */
+/** The active policy, the comparison with a candidate, and the reload. */
 export function addPolicyRoutes(
   app: Hono,
   policy: OpenPolicy,

@@ -5,61 +5,61 @@ import type { TokenVerifier } from "../access/capabilities.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { FileStates } from "../base/file-states.js";
 
-/** The gateway as the control plane knows it. */
+/** The part of a gateway that the control plane uses. */
 export type ControlledGateway = {
   readonly context: GatewayContext;
-  /** The principal that owns a session; `undefined` where nobody does. */
+  /** The principal that owns a session; `undefined` if it has no owner. */
   ownerOf(sessionId: string): Promise<string | undefined>;
 };
 
-/** How often the policy was read again, and how the last attempt went. */
+/** The number of policy reloads, and the result of the last one. */
 export type PolicyReloads = {
   readonly ok: number;
   readonly failed: number;
-  /** The newest text does not load; the last good policy decides. */
+  /** The newest file does not load; the last valid policy decides. */
   readonly isStale: boolean;
-  /** What is wrong with the newest text; empty when it loaded. */
+  /** The problems of the newest file; empty when it loaded. */
   readonly issues: readonly PolicyIssue[];
 };
 
-/** A policy and the way to read it again. */
+/** A policy that can be reloaded. */
 export type OpenPolicy = {
   readonly holder: PolicyHolder;
-  /** Reads the file again; the last good policy stays when it does not load. */
+  /** Reads the file again; the last valid policy stays when it does not load. */
   reload(): ReplaceResult;
   readonly reloads: PolicyReloads;
-  /** The files it was read from, itself and what it extends. */
+  /** The files it was read from: itself and those it extends. */
   files(): readonly string[];
-  /** What each of them looked like before it was read. */
+  /** The state of each file before it was read. */
   seen(): FileStates;
 };
 
-/** The log receipts are appended to, and the store that answers questions about it. */
+/** The log that receipts are appended to, and the store that is queried. */
 export type OpenReceipts = {
   readonly log: ReceiptLog;
   readonly store: ReceiptStore;
-  /** The vkey that its checkpoints are signed with. */
+  /** The verification key of its checkpoints. */
   readonly logKey: string;
-  /** Entries the index covers, where the store has an index of its own. */
+  /** The number of indexed entries, if the store has its own index. */
   indexed(): Promise<number> | undefined;
 };
 
-/** The gateway's tokens: it verifies those of trusted issuers, itself among them. */
+/** Verifies tokens of trusted issuers, and issues tokens of its own. */
 export type OpenTokens = {
   readonly verifier: TokenVerifier;
-  /** The name under which this gateway issues. */
+  /** The issuer name of this gateway. */
   readonly issuer: string;
   issue(grant: CapabilityGrant): Promise<IssuedCapability>;
   /**
-   * Effective for the next event of every open stream. Resolves when it is kept: in the revocation file, if there is
-   * one, and in the database, if gateways share one.
+   * Effective for the next event of every open stream. Resolves when the revocation is stored: in the revocation
+   * file, if there is one, and in the shared database, if there is one.
    */
   revoke(id: string): Promise<void>;
-  /** Takes over what was added to the revocation file, or says why it cannot be read; what is known stays. */
+  /** Reads additions to the revocation file, or returns why it cannot be read; known revocations stay. */
   reread(): string | undefined;
-  /** What the revocation file, if there is one, looked like before it was read. */
+  /** The state of the revocation file, if there is one, before it was read. */
   seen(): FileStates;
   readonly revocations: { readonly count: number; readonly isStale: boolean };
-  /** Stops looking for what other gateways revoke. */
+  /** Stops polling for revocations of other gateways. */
   close(): Promise<void>;
 };

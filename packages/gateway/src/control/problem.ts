@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 
-/** Statuses the control plane refuses with. */
+/** Error statuses of the control plane. */
 export type ProblemStatus = 400 | 401 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
 
-/** A refusal of the control plane: RFC 9457 with a stable code. */
+/** An error response of the control plane: RFC 9457 with a stable code. */
 export function problem(
   context: Context,
   status: ProblemStatus,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { filterOf, pageOf, sequenceOf } from "./receipt-query.js";
 
-test("a question becomes a filter and a page", () => {
+test("a query string becomes a filter and a page", () => {
   const query = {
     classification: "submit",
     allowed: "false",
@@ -22,7 +22,7 @@ test.each([
   expect(() => filterOf(query as Record<string, string>)).toThrow(message);
 });
 
-test("a place in the log is written in plain digits", () => {
+test("a sequence number is written in plain digits", () => {
   expect(() => sequenceOf("0x1")).toThrow(/whole number/);
   expect(() => pageOf({ order: "sideways" })).toThrow(/newest or oldest/);
 });

@@ -17,7 +17,10 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 const PAGES: ReadonlySet<string> = new Set(["limit", "cursor", "order"]);
 
-/** The filter a query string asks for; what it does not know is refused, never ignored: less would be filtered. */
+/**
+ * Parses a filter from a query string. An unknown parameter is refused: ignoring it would return more than was
+ * requested.
+ */
 export function filterOf(query: Query, hasPages = true): EntryFilter {
   const filter: Record<string, string | boolean | number> = {};
   for (const [name, value] of Object.entries(query)) {
@@ -31,7 +34,7 @@ export function filterOf(query: Query, hasPages = true): EntryFilter {
   return filter as EntryFilter;
 }
 
-/** Which page a query string asks for. */
+/** Parses the page from a query string. */
 export function pageOf(query: Query): PageRequest {
   const { limit, cursor, order } = query;
   return {
@@ -43,7 +46,7 @@ export function pageOf(query: Query): PageRequest {
   };
 }
 
-/** The columns that a count is asked by, comma-separated; at least one, so that its answer says what was counted. */
+/** Parses the comma-separated columns to count by; at least one, so that the response says what was counted. */
 export function columnsOf(by: string | undefined): EntryColumn[] {
   const names = [...new Set((by ?? "").split(","))];
   const columns = ENTRY_COLUMNS.filter((column) => names.includes(column));
@@ -51,7 +54,7 @@ export function columnsOf(by: string | undefined): EntryColumn[] {
   throw invalidField("by", `one or more of ${ENTRY_COLUMNS.join(", ")}`);
 }
 
-/** A place in the log, from the path of a request. */
+/** Parses a sequence number from the path of a request. */
 export function sequenceOf(text: string): number {
   return count("seq", text);
 }

@@ -5,10 +5,10 @@ import { numberOf } from "./page.js";
 import { problem } from "./problem.js";
 import { columnsOf, filterOf, pageOf, sequenceOf } from "./receipt-query.js";
 
-/** Entries one export request may ask for. */
+/** Entries per export request. */
 const MAX_EXPORT = 4096;
 
-/** The log: questions, proofs, and everything an auditor needs to keep a copy. */
+/** The log: queries, proofs, and everything an auditor needs to keep a copy. */
 export function addReceiptRoutes(app: Hono, { log, store }: OpenReceipts): void {
   app.get("/v1/receipts", async (context) => {
     const query = context.req.query();

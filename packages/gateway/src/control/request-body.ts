@@ -2,27 +2,27 @@ import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { invalidField } from "./invalid-field.js";
 
-/** Bounds of what a body may have; the description of the API tells the same. */
+/** Limits of request fields; the OpenAPI description states the same. */
 export const BODY_LIMITS = {
-  /** Characters of an agent's or a session's name, as tokens have them. */
+  /** Characters of an agent's or a session's name, as in tokens. */
   name: 256,
-  /** Characters of a principal, as tokens have them. */
+  /** Characters of a principal, as in tokens. */
   principal: 2048,
   /** Characters of the id of a capability. */
   id: 1024,
-  /** Characters of a token, of Chio's too. */
+  /** Characters of a token, including those of Chio. */
   token: 65_536,
   scopes: 256,
   /** Characters of one scope. */
   scope: 256,
-  /** A year: longer than any dialog, and a slip of three digits is seen. */
+  /** A year: longer than any dialog, and it catches milliseconds given as seconds. */
   seconds: 31_536_000,
   events: 1_000_000_000,
   /** Characters of a candidate policy: a body has 256 KiB. */
   policy: 200_000,
 } as const;
 
-/** A body whose fields are read one by one; each is checked when it is asked for. */
+/** A body whose fields are read one by one; each is checked when it is read. */
 export type RequestBody = {
   text(field: string, most: number): string;
   optionalText(field: string, most: number): string | undefined;
@@ -32,7 +32,7 @@ export type RequestBody = {
 };
 
 /**
- * Reads a body of known fields. One that is not known is refused: a mistyped `session_id` would otherwise sign a token
+ * Parses a body of known fields. An unknown field is refused: a mistyped `session_id` would otherwise sign a token
  * for every session.
  *
  * @throws CountersignError `ERR_CONTROL_FIELD` with the field's name, `ERR_JSON_*`

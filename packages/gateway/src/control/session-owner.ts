@@ -3,29 +3,30 @@ import { ANONYMOUS } from "../access/principal.js";
 import "./errors.js";
 import { invalidField } from "./invalid-field.js";
 
-/** What an operator asks a capability to be for. */
+/** The session and principal that an operator requests a capability for. */
 export type AskedOwner = {
   readonly session: string | undefined;
-  /** The principal that the capability names, or shall name. */
+  /** The principal that the capability names, or is to name. */
   readonly principal: string | undefined;
-  /** The operator's explicit word that a session without an owner is meant. */
+  /** The operator explicitly accepts a session without an owner. */
   readonly allowsUnowned: boolean;
 };
 
-/** Who a capability is for. */
+/** The principal that a capability is for. */
 export type FoundOwner = {
-  /** The only principal that may use it; absent: whoever uses the session. */
+  /** The only principal that may use it; absent: any principal that uses the session. */
   readonly principal?: string;
-  /** Who owns the session; absent where nobody does, or no session is named. */
+  /** The owner of the session; absent if it has none, or no session is named. */
   readonly owner?: string;
 };
 
 /**
- * Finds the principal that a capability is for. A session belongs to the first principal that uses its id, so a
- * capability for a session that nobody owns yet would be for whoever comes first; that has to be asked for in words.
- * Where the session has an owner, the capability is for that owner, also after the session passes to another.
+ * Finds the principal that a capability is for. A session belongs to the first principal that uses its id. A
+ * capability for a session without an owner would serve the first client to use it, so the operator has to request
+ * that explicitly. If the session has an owner, the capability is for that owner, also after the session passes to
+ * another.
  *
- * @throws CountersignError `ERR_CONTROL_SESSION_OWNER`; what the ledger throws when it does not answer
+ * @throws CountersignError `ERR_CONTROL_SESSION_OWNER`, or the ledger's error when it does not respond
  */
 export async function findOwner(
   ownerOf: (session: string) => Promise<string | undefined>,

@@ -11,10 +11,10 @@ import { problem } from "./problem.js";
 
 const STATUSES: ReadonlySet<string> = new Set(["running", "finished", "failed", "stopped"]);
 const REASON = "an operator stopped it";
-/** What comes of asking where there is nobody to ask. */
+/** The result for a gateway without a fleet. */
 const NO_OTHERS: Awaited<ReturnType<Fleet["stopFor"]>> = { answers: [], isPartial: false };
 
-/** Sessions, their runs, and the way to stop them, wherever they are. */
+/** Lists sessions and their runs, and stops them, at any gateway. */
 export function addSessionRoutes(
   app: Hono,
   all: AllSessions,
@@ -98,7 +98,10 @@ async function stopRun(
     : problem(context, 404, "RUN_UNKNOWN", "No run of that id is known in that session");
 }
 
-/** The runs of a session that other gateways ended without signing for them; what they say came through a table. */
+/**
+ * The runs of a session that other gateways ended without signing a receipt; their answers came through a shared
+ * table.
+ */
 function unsignedRuns(answers: readonly OrderAnswer[], session: string): StoppedRun[] {
   const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
   const unsigned = answers.filter(({ signs }) => signs !== true);
@@ -116,7 +119,7 @@ function unsignedRuns(answers: readonly OrderAnswer[], session: string): Stopped
 async function stopSession(context: Context, all: Stopping, id: string): Promise<Response> {
   const { sessions, fleet, gateway, acts } = all;
   const here = stopRuns(sessions, { session: id }, REASON);
-  // Those that are ended are ended, whatever the others say, and the others end theirs whether or not the log is slow.
+  // Ended runs stay ended, whatever the other gateways answer. The others stop theirs even while the log is slow.
   const [{ answers, isPartial }] = await Promise.all([
     fleet?.stopFor(acts.operator, { session: id }) ?? NO_OTHERS,
     acts.noteStopped(here),

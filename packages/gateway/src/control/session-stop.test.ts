@@ -8,7 +8,7 @@ import { Sessions } from "../sessions/sessions.js";
 import type { OperatorActs } from "./operator-acts.js";
 import { addSessionRoutes } from "./session-routes.js";
 
-/** The control plane of a gateway with the run `here`, beside others that answer like this. */
+/** The control plane of a gateway with the run `here`; the other gateways give these answers. */
 function beside(answers: readonly OrderAnswer[], isPartial: boolean) {
   const sessions = new Sessions({ now: () => 1 });
   const facts = { runId: "here", threadId: "t", principal: "alice", agent: "support" } as const;
@@ -42,7 +42,7 @@ const stopped = (run: string): StoppedRun[] => [{ session: "s", run, thread: "t"
 const SIGNED: OrderAnswer = { gateway: "b", stopped: stopped("there"), signs: true };
 const UNSIGNED: OrderAnswer = { gateway: "c", stopped: stopped("older") };
 
-test("who asks signs for its own runs, and for those of a gateway that does not do so itself", async () => {
+test("the requesting gateway signs for its own runs, and for those of a gateway that does not sign itself", async () => {
   const { stop, asked, noted } = beside([SIGNED, UNSIGNED], false);
   expect(await stop("/v1/sessions/s/stop")).toEqual({
     session_id: "s",
@@ -60,7 +60,7 @@ test.each([
   [SIGNED, "there", []],
   [UNSIGNED, "older", ["older"]],
 ])(
-  "a run at another gateway has one receipt, whoever signs for it",
+  "a run at another gateway has one receipt, whichever gateway signs it",
   async (answer, run, receipts) => {
     const { stop, noted } = beside([answer], false);
     expect(await stop(`/v1/sessions/s/runs/${run}/stop`)).toMatchObject({ status: "stopped" });
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test("the answer says that a gateway was not heard which may have runs of the session", async () => {
+test("the response reports a gateway that did not answer and may have runs of the session", async () => {
   const { stop } = beside([SIGNED], true);
   expect(await stop("/v1/sessions/s/stop")).toMatchObject({ partial: true });
 });

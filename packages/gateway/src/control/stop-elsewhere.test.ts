@@ -8,7 +8,7 @@ import { aroundEachTest } from "../testing/shared-database.js";
 
 const shared = aroundEachTest();
 
-test("a run that ends by an order has a receipt though nobody waits for the answer, and under no name that nobody sealed", async () => {
+test("a run that an order ends has a receipt even if no gateway waits for the answer, and only under a sealed name", async () => {
   const served = await startServed(HELD_AGENT, {
     policy: OPEN_POLICY,
     config: `receipts: { store: "${shared.database.url}" }\n`,
@@ -19,7 +19,7 @@ test("a run that ends by an order has a receipt though nobody waits for the answ
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ protocolVersion: "1.0", threadId: "t1", runId: "held-1", messages: [] }),
   });
-  // As an older gateway gives it, which is gone by now.
+  // An order as an older gateway writes it, which has left since.
   const client = new Client({ connectionString: shared.database.url });
   await client.connect();
   await client.query(

@@ -16,7 +16,7 @@ function statusUnder(url: string, host: string, path = "/metrics"): Promise<numb
   });
 }
 
-test("public metrics are not for a page whose name leads here: foreign names need the token", async () => {
+test("public metrics are not served to a page whose name resolves here: foreign names need the token", async () => {
   const served = await startServed(silent, { config: "metrics: { public: true }\n" });
   const { controlUrl } = served.running;
   try {
@@ -37,7 +37,7 @@ test("public metrics are not for a page whose name leads here: foreign names nee
   }
 });
 
-test("a head that never ends has no longer on the control plane than on the data plane", async () => {
+test("headers that never end get no more time on the control plane than on the data plane", async () => {
   const served = await startServed(silent, {
     config: "limits: { headers_timeout: 1, request_timeout: 1 }\n",
   });

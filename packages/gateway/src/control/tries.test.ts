@@ -4,7 +4,7 @@ import type { ControlOptions } from "./app.js";
 import { Feed } from "../telemetry/feed.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 
-test("wrong admin tokens are counted, told and bounded by the minute; the right one always passes", async () => {
+test("wrong admin tokens are counted, logged and limited per minute; the right one is always accepted", async () => {
   const told: object[] = [];
   const telemetry = createTelemetry();
   const journal = { warn: (facts: object) => void told.push(facts) };
@@ -34,7 +34,7 @@ test("wrong admin tokens are counted, told and bounded by the minute; the right 
   expect(told.at(-1)).toEqual({ code: "TOO_MANY_TRIES", plane: "control" });
 });
 
-test("no answer of the control plane may be kept by a cache", async () => {
+test("no response of the control plane may be cached", async () => {
   const options = {
     gateway: { context: { clock: { now: () => 0 }, sessions: {}, feed: new Feed() } },
     receipts: {},
