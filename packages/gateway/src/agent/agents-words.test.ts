@@ -14,7 +14,7 @@ afterEach(async () => {
   server?.close();
 });
 
-/** A gateway before an agent that answers every request with these bytes. */
+/** A gateway in front of an agent that answers every request with these bytes. */
 async function answeredWith(bytes: string, options: FixtureOptions = {}): Promise<Response> {
   server = createServer((socket) => {
     open.add(socket);
@@ -38,20 +38,23 @@ test.each([
   "<img src=https://evil.example/?q=1>",
   "call/0800-evil",
   `text/evil${"-and-more".repeat(500)}`,
-])("what an agent writes in place of a content type reaches nobody: %s", async (words) => {
-  const response = await answeredWith(typed(words));
-  const problem = await response.text();
-  expect(response.status).toBe(502);
-  expect(problem).toContain("ERR_UPSTREAM_NOT_A_STREAM");
-  expect(problem).not.toMatch(/evil/u);
-});
+])(
+  "text that an agent writes in place of a content type does not reach the client: %s",
+  async (words) => {
+    const response = await answeredWith(typed(words));
+    const problem = await response.text();
+    expect(response.status).toBe(502);
+    expect(problem).toContain("ERR_UPSTREAM_NOT_A_STREAM");
+    expect(problem).not.toMatch(/evil/u);
+  },
+);
 
-test("a content type that says what went wrong is told", async () => {
+test("a known content type that explains the failure is reported", async () => {
   const response = await answeredWith(typed("Text/HTML; charset=utf-8"));
   expect(await response.text()).toContain("answered text/html");
 });
 
-test("neither the words of an agent's status nor its headers reach the client", async () => {
+test("neither an agent's reason phrase nor its headers reach the client", async () => {
   const response = await answeredWith(
     "HTTP/1.1 503 evil words\r\nSet-Cookie: evil=1\r\nWWW-Authenticate: Basic realm=evil\r\nContent-Length: 4\r\n\r\nevil",
   );
@@ -61,7 +64,7 @@ test("neither the words of an agent's status nor its headers reach the client", 
   expect(told).not.toMatch(/evil/u);
 });
 
-test("an agent that switches protocols is a 502, and holds nothing of its client", async () => {
+test("an agent that switches protocols is a 502, and keeps nothing of its client open", async () => {
   const response = await answeredWith(
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: evil\r\n\r\n",
   );

@@ -2,7 +2,7 @@ import { createHttpPool, openHttpStream } from "./http.js";
 import type { Upstream, UpstreamTarget } from "./upstream.js";
 import { openWebSocketStream } from "./websocket.js";
 
-/** Makes the way to one agent, over the transport the configuration names. */
+/** Creates the client of one agent, for the configured transport. */
 export function createUpstream(target: UpstreamTarget): Upstream {
   if (target.transport === "websocket") {
     return { target, open: (request) => openWebSocketStream(target, request), close: () => {} };
@@ -18,7 +18,7 @@ export function createUpstream(target: UpstreamTarget): Upstream {
   return {
     target,
     open: (request) => {
-      // A GET has no body: the session is all an agent on this transport can be told.
+      // A GET has no body: the session is all that an agent on this transport receives.
       const url = new URL(target.url);
       url.searchParams.set("session", request.sessionId);
       return openHttpStream({ ...target, url }, pool, request, "GET");

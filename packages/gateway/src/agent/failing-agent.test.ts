@@ -48,7 +48,7 @@ async function deadPort(): Promise<number> {
   return port;
 }
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never responds. */
 async function mutePort(): Promise<number> {
   const server = createServer(() => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -56,7 +56,7 @@ async function mutePort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("an agent that is down is a 502 for a request and an error on a socket, which stays open", async () => {
+test("an unreachable agent is a 502 for a request and an error on a socket, which stays open", async () => {
   const port = await deadPort();
   const url = await start(() => ({ pieces: [] }), { url: new URL(`http://127.0.0.1:${port}`) });
   const run = await runClient(url);
@@ -73,7 +73,7 @@ test("a run that never began leaves its id free", async () => {
 });
 
 test.each(["post-sse", "websocket"] as const)(
-  "a %s agent that does not answer in time is a 504",
+  "a %s agent that does not respond in time is a 504",
   async (transport) => {
     const port = await mutePort();
     const scheme = transport === "websocket" ? "ws" : "http";
@@ -100,7 +100,7 @@ test.each(["post-sse", "websocket"] as const)(
 );
 
 test.each(["post-sse", "websocket"] as const)(
-  "a %s agent that has finished its run but stays on the line does not spoil it",
+  "a %s agent that has finished its run but keeps its connection open does not spoil it",
   async (transport) => {
     const url = await start(silentAfter(5), { transport, idleTimeoutMs: 60 });
     const run = await runClient(url);
@@ -110,7 +110,7 @@ test.each(["post-sse", "websocket"] as const)(
 );
 
 test.each(["post-sse", "websocket"] as const)(
-  "a connection to a %s agent that is torn down ends the run with an error",
+  "a broken connection to a %s agent ends the run with an error",
   async (transport) => {
     const url = await start(
       (request) => ({
@@ -131,7 +131,7 @@ test.each(["post-sse", "websocket"] as const)(
   },
 );
 
-test("something malformed leaves a receipt: blocked, its code for a reason, and nothing of what it was", async () => {
+test("a malformed event leaves a receipt: blocked, with its code as the reason and no content", async () => {
   const url = await start((request) => ({
     pieces: [
       sseFrame({ type: "RUN_STARTED", ...idsOf(request.body) }),
@@ -154,7 +154,7 @@ test("something malformed leaves a receipt: blocked, its code for a reason, and 
   expect(JSON.stringify([last, run.events])).not.toContain("s3cret");
 });
 
-test("a limit that a stream goes over ends the run with its own code", async () => {
+test("a stream that exceeds a limit ends the run with its own code", async () => {
   fixture = await startFixture(
     (request) => ({
       pieces: inRun(idsOf(request.body), [...text("a", "x"), ...text("b", "y")]).map(sseFrame),

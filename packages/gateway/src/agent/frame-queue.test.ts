@@ -16,7 +16,7 @@ const TARGET: UpstreamTarget = {
   idleTimeoutMs: 1000,
 };
 
-/** As much of a socket as the queue uses; its peer never answers a close. */
+/** The part of a socket that the queue uses; its peer never answers a close. */
 class DeafSocket extends EventEmitter {
   isPaused = false;
   closes = 0;
@@ -38,7 +38,7 @@ class DeafSocket extends EventEmitter {
   }
 }
 
-test("what an agent sends after the end of its run is neither kept nor keeps its socket from closing", () => {
+test("frames after the end of a run are dropped and do not keep the socket from closing", () => {
   const socket = new DeafSocket();
   const pieces = createFrameQueue(TARGET, socket as unknown as WebSocket, new LightSignal());
   for (let count = 0; count < 256; count += 1) socket.say("{}");

@@ -5,7 +5,7 @@ import "./errors.js";
 import { IdleTimer } from "./idle-timer.js";
 import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
-/** What may wait to be judged before the socket is paused; bounds memory per stream. */
+/** Frames that may be queued before the socket is paused; bounds memory per stream. */
 const MAX_QUEUED_FRAMES = 256;
 const MAX_QUEUED_CHARACTERS = 1024 * 1024;
 
@@ -47,7 +47,7 @@ export function createFrameQueue(
       socket.close(1003);
       return;
     }
-    // Nobody takes what comes after the end, while the peer has not heard of it yet.
+    // Frames that arrive between our close and the peer's are dropped.
     if (finished) return;
     const text = data.toString();
     frames.push(text);
@@ -70,7 +70,7 @@ export function createFrameQueue(
     ready = undefined;
     idle.end();
     socket.close();
-    // A paused socket would not see the peer's answer, and be held until the library gives up on it.
+    // A paused socket would not see the peer's close frame, and would stay open until the library's timeout.
     if (socket.isPaused) socket.resume();
   };
   return {
@@ -79,7 +79,7 @@ export function createFrameQueue(
         callback();
         return;
       }
-      // Only the agent's silence counts, not the time a slow reader takes.
+      // Only the agent's silence counts, not the time that a slow reader takes.
       idle.start();
       ready = callback;
     },

@@ -43,7 +43,7 @@ test("reads come in order, then the end", async () => {
   expect(await next()).toBe("over");
 });
 
-test("chunks that come in one go are one piece", async () => {
+test("chunks that arrive together are one piece", async () => {
   const { response, pieces, next } = open();
   const asked = next();
   for (const text of ["a", "b", "c"]) response.emit("data", Buffer.from(text));
@@ -53,7 +53,7 @@ test("chunks that come in one go are one piece", async () => {
   pieces.close();
 });
 
-test("what nobody takes makes the agent wait: one read's worth is held", async () => {
+test("unread data makes the agent wait: one read's worth is buffered", async () => {
   const { response, pieces, next } = open();
   response.write("first");
   await next();
@@ -77,7 +77,7 @@ test("what nobody takes makes the agent wait: one read's worth is held", async (
   expect(response.destroyed).toBe(true);
 });
 
-test("what came before a stream broke off is taken first, then the failure, once", async () => {
+test("data from before a broken connection is returned first, then the failure, once", async () => {
   const { response, next } = open();
   response.write("a");
   await next();
@@ -93,7 +93,7 @@ test("what came before a stream broke off is taken first, then the failure, once
   expect(await next()).toBe("over");
 });
 
-test("a connection that closes without an end is broken off; one that we closed is not", async () => {
+test("a connection that closes without an end is broken; one that the gateway closed is not", async () => {
   const broken = open();
   const asked = broken.next();
   broken.response.destroy();
@@ -106,7 +106,7 @@ test("a connection that closes without an end is broken off; one that we closed 
   expect(await last).toBe("over");
 });
 
-test("silence counts only while somebody listens, from the last byte on", async () => {
+test("silence is measured only while the gateway reads, from the last byte on", async () => {
   const { response, next } = open();
   response.write("a");
   await next();

@@ -5,14 +5,14 @@ import "./errors.js";
 import { IdleTimer } from "./idle-timer.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
-/** Bytes that may wait to be judged before the agent has to; one read of a socket. */
+/** Bytes that may be buffered before the response is paused; one read of a socket. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
 /**
- * The bytes of an answer.
+ * The bytes of a response.
  *
- * Agents write each event as an HTTP chunk of its own, and one read of the socket brings hundreds of them:
- * all that has come is one piece, or each event would be judged, recorded and written by itself.
+ * Agents write each event as its own HTTP chunk, and one read of the socket returns hundreds of chunks. All buffered
+ * chunks form one piece, so that their events are judged, recorded and written together.
  */
 export class HttpPieces implements UpstreamPieces {
   readonly #target: UpstreamTarget;
@@ -40,7 +40,7 @@ export class HttpPieces implements UpstreamPieces {
     this.#idle = new IdleTimer(target, (error) => response.destroy(error));
     response.on("end", () => this.#finish(undefined));
     response.on("error", (error) => this.#finish(error));
-    // After an end or an error this says nothing new; without one, the agent hung up in the middle.
+    // After an end or an error this changes nothing; otherwise the agent hung up in the middle.
     response.on("close", () => this.#finish({ code: "ECONNRESET" }));
   }
 
@@ -49,7 +49,7 @@ export class HttpPieces implements UpstreamPieces {
       callback();
       return;
     }
-    // Only the agent's silence counts: while a slow reader makes us wait, no clock runs.
+    // Only the agent's silence counts: no timer runs while a slow reader makes the agent wait.
     this.#idle.start();
     this.#ready = callback;
     if (this.#isReading) return;

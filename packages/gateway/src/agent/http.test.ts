@@ -9,7 +9,7 @@ import type { UpstreamTarget } from "./upstream.js";
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** What an agent at an address hears of one request. */
+/** The request that an agent at this URL receives. */
 async function heard(
   address: (port: number) => string,
   target: Partial<UpstreamTarget> = {},
@@ -54,7 +54,7 @@ async function heard(
   return { line: `${request.method} ${request.url}`, headers: request.headers, body, port };
 }
 
-test("an agent hears its own path and query, its host, the configured headers and the body as it is", async () => {
+test("an agent receives its own path and query, its host, the configured headers and the unchanged body", async () => {
   const { line, headers, body, port } = await heard(
     (at) => `http://127.0.0.1:${at}/run/%C3%BC?a=1&b=`,
   );
@@ -71,7 +71,7 @@ test("an agent hears its own path and query, its host, the configured headers an
   expect(body).toBe('{"a":"ü"}');
 });
 
-test("an agent is asked for SSE alone, unless it is configured for protobuf", async () => {
+test("an agent is asked for SSE only, unless it is configured for protobuf", async () => {
   const address = (at: number): string => `http://127.0.0.1:${at}/`;
   expect((await heard(address)).headers.accept).toBe("text/event-stream");
   expect((await heard(address, { accept: "protobuf" })).headers.accept).toBe(
@@ -79,7 +79,7 @@ test("an agent is asked for SSE alone, unless it is configured for protobuf", as
   );
 });
 
-test("an agent on GET is told the session in its query", async () => {
+test("an agent on GET receives the session in its query", async () => {
   const { line, body } = await heard((at) => `http://127.0.0.1:${at}/?x=1`, {
     transport: "get-sse",
   });
@@ -87,7 +87,7 @@ test("an agent on GET is told the session in its query", async () => {
   expect(body).toBe("");
 });
 
-test("a name and a password in an address become its credentials, unless a header says otherwise", async () => {
+test("a user name and password in a URL become Basic credentials, unless a header is configured", async () => {
   const address = (at: number): string => `http://us%40er:p%C3%A4ss@127.0.0.1:${at}/`;
   const { headers } = await heard(address);
   const credentials = Buffer.from("us@er:päss").toString("base64");

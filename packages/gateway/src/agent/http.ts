@@ -11,13 +11,13 @@ import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
-/** Where a target is, as Node's client wants it. */
+/** The address of a target, as options of Node's HTTP client. */
 type Address = Pick<ReturnType<typeof urlToHttpOptions>, "hostname" | "port">;
 
-/** What a target's address says of itself in every request: its host, and a name and password if it has them. */
+/** Headers that follow from a target's URL: its host, and Basic credentials if it has them. */
 type OwnHeaders = Readonly<Record<string, string>>;
 
-/** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
+/** Pooled connections to one origin. Node's client follows no redirects, as intended. */
 export type HttpPool = {
   readonly agent: HttpAgent | HttpsAgent;
   readonly address: Address;
@@ -26,21 +26,22 @@ export type HttpPool = {
 };
 
 /**
- * How long a connection waits for its next request. Servers in the field (Node, uvicorn) hang up after
- * 5 s; a request sent into that moment is lost, and sending it twice could run an agent twice.
+ * How long an idle connection is kept. Common servers (Node, uvicorn) hang up after 5 s. A request sent at that
+ * moment is lost, and sending it twice could run an agent twice.
  */
 const FREE_SOCKET_MS = 4_000;
 
 /**
- * What each setting of `accept` offers. The official encoders ignore `q` and answer protobuf wherever its name
- * stands, some of them with empty frames, so SSE is offered alone unless the configuration asks for protobuf.
+ * The `Accept` header for each setting of `accept`. The official encoders ignore `q` and respond with protobuf
+ * wherever it is listed, some of them with empty frames, so SSE is offered alone unless the configuration asks for
+ * protobuf.
  */
 const ACCEPT: Readonly<Record<NonNullable<UpstreamTarget["accept"]>, string>> = {
   sse: SSE_MEDIA_TYPE,
   protobuf: `${PROTO_MEDIA_TYPE}, ${SSE_MEDIA_TYPE};q=0.5`,
 };
 
-/** Makes the pool for a target. */
+/** Creates the pool for a target. */
 export function createHttpPool(target: UpstreamTarget): HttpPool {
   const options = {
     keepAlive: true,
@@ -49,7 +50,7 @@ export function createHttpPool(target: UpstreamTarget): HttpPool {
     timeout: FREE_SOCKET_MS,
   };
   const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
-  // Not all that it says of an address: each stream would hold a copy of it, 800 bytes.
+  // Not all options: each stream would hold a copy of them, 800 bytes.
   const { hostname, port, auth } = urlToHttpOptions(target.url);
   const address: Address = { hostname, ...(port === undefined ? {} : { port }) };
   const ownHeaders: OwnHeaders = {
@@ -87,7 +88,7 @@ function exchange(
 ): Promise<IncomingMessage> {
   const body = method === "POST" ? Buffer.from(request.body) : undefined;
   const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
-  // A list, which is written down at once; of names and values an object a stream would stay.
+  // A list is serialised at once; an object of headers would stay alive with each stream.
   const headers = Object.entries(headersOf(target, pool, request, body)).flat();
   const { agent, address } = pool;
   const path = target.url.pathname + target.url.search;
@@ -117,7 +118,7 @@ function headersOf(
   };
 }
 
-/** Waits for the answer; once it is there, nothing of the waiting is left. */
+/** Waits for the response, and removes its own listeners once it has arrived. */
 function answerOf(
   target: UpstreamTarget,
   outgoing: ClientRequest,
@@ -140,8 +141,8 @@ function answerOf(
     };
     const hangUp = (): void => fail({ name: "Error", message: "", code: "ECONNRESET" });
     outgoing.on("error", fail);
-    // Of an answer that switches protocols the client tells neither an answer nor an error; without this the run would
-    // wait for good, and hold its place among its principal's.
+    // For a response that switches protocols Node's client emits neither a response nor an error. Without this the
+    // run would wait for ever and occupy a slot of its principal.
     outgoing.on("close", hangUp);
     outgoing.once("response", (response) => {
       clearTimeout(timer);
@@ -156,10 +157,10 @@ function answerOf(
 }
 
 /**
- * Ends the request with the signal; gives the way to let go of it, for when the connection is free again.
+ * Aborts the request with the signal; returns a function that detaches it once the connection is back in the pool.
  *
- * Not the client's own `signal` option: it also tears down a connection that is back in the pool, with an
- * error nobody listens to, which ends the process.
+ * Not the client's own `signal` option: it also destroys a connection that is back in the pool, and the unhandled
+ * error would end the process.
  */
 function abortWith(outgoing: ClientRequest, signal: Signal): () => void {
   const abort = (): void => void outgoing.destroy();
@@ -208,7 +209,7 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
   );
 }
 
-/** What agents and what stands before them answer by mistake. */
+/** Content types that agents and the proxies in front of them send by mistake. */
 const TOLD_TYPES: ReadonlySet<string> = new Set([
   "application/grpc",
   "application/json",
@@ -220,7 +221,7 @@ const TOLD_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-/** The message reaches the person, and nothing an agent says may reach them unjudged: only known types are named. */
+/** The message reaches the client, and no text of an agent may reach it unjudged: only known types are named. */
 function nameOfType(contentType: string): string {
   if (contentType === "") return "without a content type";
   return TOLD_TYPES.has(contentType) ? contentType : "with another content type";

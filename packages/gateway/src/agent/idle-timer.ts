@@ -3,10 +3,10 @@ import "./errors.js";
 import type { UpstreamTarget } from "./upstream.js";
 
 /**
- * Measures how long an agent stays silent while we listen; `expired` is told once it was too long.
+ * Measures how long an agent is silent while the gateway reads; calls `expired` once when it was too long.
  *
- * Starting and stopping only take note of the time: a timer set and cleared for each read would cost
- * more than looking again when the one timer fires.
+ * Starting and stopping only store the time: setting and clearing a timer for each read would cost more than checking
+ * again when the one timer fires.
  */
 export class IdleTimer {
   readonly #target: UpstreamTarget;
@@ -19,13 +19,13 @@ export class IdleTimer {
     this.#expired = expired;
   }
 
-  /** We listen from now on. */
+  /** The gateway reads from now on. */
   start(): void {
     this.#since = performance.now();
     this.#timer ??= setTimeout(look, this.#target.idleTimeoutMs, this);
   }
 
-  /** Something came, or nobody listens for the moment. */
+  /** Data arrived, or the gateway pauses reading. */
   stop(): void {
     this.#since = undefined;
   }

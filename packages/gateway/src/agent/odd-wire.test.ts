@@ -31,7 +31,7 @@ async function through(
 
 const frames = (events: readonly object[]): FakeAnswer => ({ pieces: events.map(sseFrame) });
 
-/** A whole answer, as the client has it in the end. */
+/** A complete response, as the client ends up with it. */
 const ANSWER = { error: undefined, last: "RUN_FINISHED", content: "hi there" };
 const answerOf = (run: ClientRun): object => ({
   error: run.error,
@@ -39,14 +39,14 @@ const answerOf = (run: ClientRun): object => ({
   content: run.messages.findLast(({ role }) => role === "assistant")?.content,
 });
 
-/** What the client was told of a failure: the codes of all RUN_ERROR events, and that it did not throw. */
+/** The failure that the client received: the codes of all RUN_ERROR events, and that it did not throw. */
 const failuresOf = (run: ClientRun): object => ({
   error: run.error,
   codes: run.events.flatMap(({ type, code }) => (type === "RUN_ERROR" ? [code] : [])),
 });
 const failure = (code: string): object => ({ error: undefined, codes: [code] });
 
-/** The refusal before a stream: no event, a status, and the code of the problem. */
+/** A refusal before a stream: no event, a status, and the code of the problem. */
 const refusalOf = (run: ClientRun): object => ({
   events: run.events.length,
   status: (run.error as { status?: number } | undefined)?.status,
@@ -237,7 +237,7 @@ describe.each(["1.0.0", "0.0.59", "0.0.55"] as const)("client %s", (version) => 
   });
 });
 
-/** Streams that the official client mistakes for a success, or dies on; through the gateway it is told. */
+/** Streams that the official client mistakes for a success, or crashes on; through the gateway it gets an error. */
 const BROKEN: Record<string, { code: string; answer: (ids: RunIds) => FakeAnswer }> = {
   "an end in the middle of a message": {
     code: "AGENT_STREAM_TRUNCATED",
@@ -424,17 +424,17 @@ const BROKEN: Record<string, { code: string; answer: (ids: RunIds) => FakeAnswer
 
 describe.each(["1.0.0", "0.0.59", "0.0.55"] as const)("client %s", (version) => {
   test.each(Object.entries(BROKEN))(
-    "is told the truth about an agent that sends %s",
+    "gets an error for an agent that sends %s",
     async (_name, { code, answer }) => {
       expect(failuresOf(await through(answer, { version }))).toEqual(failure(code));
     },
   );
 });
 
-/** The requests of 0.0.55 are those of 0.0.59, so a page with the older release says so. */
+/** Requests of 0.0.55 look like those of 0.0.59, so a page with the older release sends this header. */
 const ASKS_FOR_55 = { "countersign-dialect": "0.0.55" };
 
-test("a new run after RUN_ERROR reaches a client of 1.0 and 0.0.59; an older one, which would die on it, keeps the error", async () => {
+test("a new run after RUN_ERROR reaches a client of 1.0 and 0.0.59; an older one, which would crash, keeps the error", async () => {
   const answer = ({ threadId, runId }: RunIds): FakeAnswer =>
     frames([
       { type: "RUN_STARTED", threadId, runId: "earlier" },
@@ -449,7 +449,7 @@ test("a new run after RUN_ERROR reaches a client of 1.0 and 0.0.59; an older one
   expect(failuresOf(older)).toEqual(failure("lost"));
 });
 
-test("cancelled, pending calls, subagents and parts reach a client of 1.0 as they are", async () => {
+test("cancelled, pending calls, subagents and parts reach a client of 1.0 unchanged", async () => {
   const run = await through((ids) =>
     frames([
       { type: "RUN_STARTED", ...ids },
@@ -472,7 +472,7 @@ test("cancelled, pending calls, subagents and parts reach a client of 1.0 as the
 });
 
 test.each(["0.0.59", "0.0.55"] as const)(
-  "client %s survives what would kill it, and takes a cancelled run for no success",
+  "client %s survives what would crash it, and does not take a cancelled run for a success",
   async (version) => {
     const run = await through(
       (ids) =>
@@ -505,12 +505,12 @@ test.each([
   ["an HTML page with status 200", "text/html", "<html>login</html>", NOT_A_STREAM],
   ["JSON with status 200", "application/json", '{"ok":true}', NOT_A_STREAM],
   ["NDJSON with status 200", "application/x-ndjson", '{"type":"RUN_STARTED"}\n', NOT_A_STREAM],
-])("an agent that answers %s is a 502, never a success", async (_name, type, body, code) => {
+])("an agent that responds with %s is a 502, never a success", async (_name, type, body, code) => {
   const run = await through(() => ({ headers: { "content-type": type }, pieces: [body] }));
   expect(refusalOf(run)).toEqual(refusal(502, code));
 });
 
-test("a compressed stream is refused, because what cannot be read cannot be judged", async () => {
+test("a compressed stream is refused, because the gateway cannot judge it", async () => {
   const run = await through((ids) => ({
     headers: { "content-encoding": "gzip" },
     pieces: [gzipSync(HI(ids).map(sseFrame).join(""))],
@@ -518,7 +518,7 @@ test("a compressed stream is refused, because what cannot be read cannot be judg
   expect(refusalOf(run)).toEqual(refusal(502, "ERR_UPSTREAM_ENCODING"));
 });
 
-test("an agent that answers with an error status or a redirect is a 502, and the redirect is not followed", async () => {
+test("an agent that responds with an error status or a redirect is a 502, and the redirect is not followed", async () => {
   const unauthorised = await through(() => ({ status: 401, pieces: [] }));
   expect(refusalOf(unauthorised)).toEqual(refusal(502, "ERR_UPSTREAM_STATUS"));
   await fixture?.stop();
@@ -531,7 +531,7 @@ test("an agent that answers with an error status or a redirect is a 502, and the
   expect(fixture?.agentRequests).toHaveLength(1);
 });
 
-test("the agent is asked with an explicit Accept, without compression, under its session", async () => {
+test("the agent is called with an explicit Accept, without compression, under its session", async () => {
   await through((ids) => frames(HI(ids)));
   const headers = fixture?.agentRequests[0]?.headers ?? {};
   expect(headers["accept"]).toBe("text/event-stream");

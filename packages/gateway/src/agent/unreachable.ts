@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import "./errors.js";
 import type { UpstreamTarget } from "./upstream.js";
 
-/** The connection could not be made: the system's short name for why, never its message. */
+/** The error for a failed connection: the system's error code, never its message. */
 export function unreachable(
   target: UpstreamTarget,
   error: NodeJS.ErrnoException,

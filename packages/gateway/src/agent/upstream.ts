@@ -2,13 +2,13 @@ import type { Dialect, EmitterProfile } from "@countersign/wire/dialects";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Signal } from "../base/signal.js";
 
-/** How the agent is spoken to. */
+/** The transport to an agent. */
 export type UpstreamTransport = "post-sse" | "get-sse" | "websocket";
 
-/** How an agent on a WebSocket writes its frames. */
+/** The frame format of an agent on a WebSocket. */
 export type FrameStyle = "json" | "data";
 
-/** One agent as the configuration names it: nothing a peer sends ever changes where we connect. */
+/** One agent as the configuration defines it: no data of a peer ever changes where the gateway connects. */
 export type UpstreamTarget = {
   name: string;
   url: URL;
@@ -17,30 +17,30 @@ export type UpstreamTarget = {
   headers: Readonly<Record<string, string>>;
   /** Only for `websocket`. */
   frames: FrameStyle;
-  /** What the agent speaks; `auto` finds out from the stream. */
+  /** The agent's dialect; `auto` detects it from the stream. */
   dialect: Dialect | "auto";
   /** Which known deviations of the agent's framework are repaired; `auto` when left out. */
   profile?: EmitterProfile;
-  /** Which encoding an HTTP agent is asked for; SSE when left out. */
+  /** The encoding requested from an HTTP agent; SSE when left out. */
   accept?: "sse" | "protobuf";
-  /** Whether the agent gets the client's own `Authorization`; never unless the configuration says so. */
+  /** Whether the client's own `Authorization` is forwarded to the agent; false by default. */
   forwardAuthorization?: boolean;
   answerTimeoutMs: number;
   idleTimeoutMs: number;
 };
 
-/** What a run sends up: one serialised RunAgentInput. */
+/** The request of a run: one serialised RunAgentInput. */
 export type UpstreamRequest = {
   body: string;
   sessionId: string;
   signal: Signal;
-  /** Goes up in place of a configured `authorization` header. */
+  /** Replaces a configured `authorization` header. */
   authorization?: string | undefined;
-  /** The trace this run is part of; W3C Trace Context. */
+  /** The trace context of this run; W3C Trace Context. */
   traceparent?: string | undefined;
 };
 
-/** Bytes or frames as they arrived; their meaning is the decode stage's affair. */
+/** Bytes or frames as they arrived; the decode stage parses them. */
 export type UpstreamPiece =
   | { kind: "sse"; bytes: Uint8Array }
   | { kind: "proto"; bytes: Uint8Array }
@@ -48,17 +48,17 @@ export type UpstreamPiece =
   | { kind: "frame"; text: string; isEvent?: true };
 
 /**
- * What arrives from an agent, taken by whoever has time for it; what is not taken makes the agent wait.
+ * Pieces from an agent, pulled by the run; unread pieces make the agent wait.
  *
- * Asked and answered by plain calls: a promise for every read, of every stream, costs more than the event
- * that it brings.
+ * Plain calls instead of promises: a promise for every read of every stream costs more than the event that it
+ * returns.
  */
 export type UpstreamPieces = {
-  /** Calls back once, when there is something to take, an end included. */
+  /** Calls back once, when there is a piece or the end to take. */
   whenReady(callback: () => void): void;
-  /** What has come. Throws why the stream broke off, once everything before that was taken. */
+  /** Returns the next piece. Throws why the stream broke, after everything before that was taken. */
   take(): UpstreamPiece | "nothing yet" | "over";
-  /** Lets go of the stream; afterwards it is over. */
+  /** Closes the stream. */
   close(): void;
 };
 
@@ -68,7 +68,7 @@ export type UpstreamStream = {
   pieces: UpstreamPieces;
   /** Whether the end of the run ends the stream; a socket stays open for the next run. */
   endsByItself: boolean;
-  /** Sends a message of the client up, only where the transport is a WebSocket; false when it is not open any more. */
+  /** Sends a message of the client to the agent, on a WebSocket only; false when it is no longer open. */
   send?(text: string): boolean;
 };
 

@@ -9,7 +9,7 @@ import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
-/** Bytes that may wait for an agent; its input alone may take most of them. */
+/** Bytes that may be buffered for an agent; its input alone may take most of them. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /** Opens one socket for one run and sends the input as its first frame. */
@@ -19,20 +19,20 @@ export async function openWebSocketStream(
 ): Promise<UpstreamStream> {
   const socket = createSocket(target, request);
   answerPings(socket);
-  // Listening before the handshake is over: an agent may speak in the same breath as it answers.
+  // Listens before the handshake completes: an agent may send frames in the same packet.
   const pieces = createFrameQueue(target, socket, request.signal);
   await opened(target, socket, request.signal);
   const send = (text: string): boolean => {
     if (socket.readyState !== WebSocket.OPEN) return false;
     if (socket.bufferedAmount > MAX_UNREAD_BYTES) {
-      // An agent that does not read: what its client says would wait here without end.
+      // An agent that does not read: its client's messages would be buffered without limit.
       socket.terminate();
       return false;
     }
     socket.send(target.frames === "data" ? `data: ${text}\n\n` : text);
     return true;
   };
-  // An agent of envelopes streams by itself; it knows no input.
+  // An agent of envelopes streams by itself; it accepts no input.
   if (target.dialect !== "chio") send(request.body);
   return { headers: {}, pieces, endsByItself: false, send };
 }
@@ -77,7 +77,7 @@ function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Prom
 }
 
 function refusalOf(target: UpstreamTarget, error: NodeJS.ErrnoException): CountersignError {
-  // The library names no code for its handshake timer.
+  // The library has no error code for its handshake timeout.
   if (error.message === "Opening handshake has timed out") {
     return new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
       agent: target.name,
