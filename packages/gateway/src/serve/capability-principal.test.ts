@@ -11,7 +11,7 @@ const keys = { alice: createApiKey(), bob: createApiKey() };
 type Who = keyof typeof keys;
 
 let served: Served | undefined;
-/** What the agent's answer brings in its header. */
+/** The token in the header of the agent's response. */
 let brought: string | undefined;
 afterEach(async () => {
   await served?.stop();
@@ -19,7 +19,7 @@ afterEach(async () => {
   brought = undefined;
 });
 
-/** An agent that changes the state, which this policy keeps for those who have a capability. */
+/** An agent that changes the state, which this policy allows only with a capability. */
 async function start(): Promise<Served> {
   served = await startServed(
     (request) => {
@@ -81,7 +81,7 @@ const issue = async (body: object): Promise<[number, Record<string, unknown>]> =
   return [answer?.status ?? 0, (await answer?.json()) as Record<string, unknown>];
 };
 
-test("whoever takes a session first gets nothing of a capability that names somebody else", async () => {
+test("the first client to use a session gains nothing from a capability that names another principal", async () => {
   await start();
   const [refused, why] = await issue({ session_id: "s1" });
   expect([refused, why["code"]]).toEqual([409, "ERR_CONTROL_SESSION_OWNER"]);
@@ -111,7 +111,7 @@ test("a capability for a session is for the principal that owns it, over every t
   ]);
   expect(await overPost("alice", "s2")).toBe(true);
   expect(await overSocket("alice", "s2")).toBe(true);
-  // Without a session: in every session of that principal, and in no other's.
+  // Without a session it is valid in every session of that principal, and in no other.
   const [, wide] = await issue({ principal: "key:alice" });
   brought = String(wide["token"]);
   expect(await overPost("alice", "s3")).toBe(true);

@@ -28,7 +28,7 @@ async function shownBy(config: string) {
 }
 
 test.each(["each", "batch"])(
-  "a gateway as it is served gives receipts that are in its log, under its key (%s)",
+  "a served gateway sends receipts that are in its log, under its key (%s)",
   async (sign) => {
     const { run, shown } = await shownBy(`receipts: { sign: ${sign}, durability: relaxed }`);
     expect(shown).toHaveLength(COUNT * 3 + 2);
@@ -41,7 +41,7 @@ test.each(["each", "batch"])(
   30_000,
 );
 
-test("with to_clients: never it gives none", async () => {
+test("with to_clients: never it sends none", async () => {
   const { shown } = await shownBy("receipts: { to_clients: never, durability: relaxed }");
   expect(shown).toHaveLength(COUNT * 3 + 2);
   expect(shown.every(({ receipts }) => receipts.length === 0)).toBe(true);

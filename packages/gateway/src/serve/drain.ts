@@ -1,19 +1,19 @@
 import type { Gateway } from "./gateway.js";
 
-/** How long each part of stopping may take. */
+/** The duration of each phase of a shutdown. */
 export type DrainTimes = { readonly delayMs: number; readonly drainTimeoutMs: number };
 
-/** What came of the open runs. */
+/** The result of a shutdown. */
 export type DrainResult = { readonly stopped: number };
 
 const TICK_MS = 25;
-/** For the last words of runs that were stopped. */
+/** Time for the final events of runs that were stopped. */
 const LAST_WORDS_MS = 2000;
 
 /**
- * Lets a gateway run dry: not ready first, then no new runs, then an honest end for what is still open.
+ * Drains a gateway: it first reports not ready, then refuses new runs, then ends open runs with an error event.
  *
- * `hasten` cuts all waiting short, but no run ends without being told.
+ * `hasten` skips all waiting, but every run still gets its final event.
  */
 export async function drainGateway(
   gateway: Gateway,
@@ -24,7 +24,7 @@ export async function drainGateway(
   gateway.leave();
   await until(() => false, delayMs, hasten);
   gateway.drain();
-  // The end of a run is part of it: whoever lost the connection just then is waited for.
+  // The end of a run is part of it: a client that just lost its connection gets time to fetch it.
   const isDone = (): boolean => open().length === 0 && !gateway.isAwaited();
   await until(isDone, drainTimeoutMs, hasten);
   const left = open();

@@ -13,7 +13,7 @@ const WAIT = { timeout: 10_000, interval: 50 };
 
 const shared = aroundEachTest();
 
-/** Starts a gateway whose agent goes on until it is left alone, but for threads that are called short. */
+/** Starts a gateway whose agent runs until its connection closes, except on threads named `short`. */
 async function start(beside?: Served): Promise<Served> {
   const served = await startServed(
     ({ body, signal }) => ({
@@ -62,7 +62,7 @@ type Status = { gateway: string; gateways: { id: string; runs_open: number }[] }
 const nameOf = async (served: Served): Promise<string> =>
   (await ask<Status>(served, "/v1/status"))[1].gateway;
 
-test("a run is stopped through any gateway, at once after it began, and its person is told", async () => {
+test("a run can be stopped through any gateway as soon as it began, and its client is told", async () => {
   const first = await start();
   const second = await start(first);
   const stream = await runAt(second, "s1", "t1", "r1");
@@ -74,12 +74,12 @@ test("a run is stopped through any gateway, at once after it began, and its pers
   ]);
   expect(sseEvents(await stream.text()).at(-1)).toMatchObject({ type: "RUN_ERROR" });
   expect(performance.now() - from).toBeLessThan(8000);
-  // Everybody knows how it ended.
+  // Every gateway knows how it ended.
   await vi.waitFor(async () => {
     const [, { runs }] = await ask<Runs>(first, "/v1/runs?status=stopped");
     expect(runs).toMatchObject([{ run_id: "r1", session_id: "s1", gateway: await nameOf(second) }]);
   }, WAIT);
-  // And the log knows who ended it.
+  // The log names the operator who ended it.
   const [, found] = await ask<{ entries: LogEntry[] }>(
     first,
     "/v1/receipts?run_id=r1&allowed=false",
@@ -92,7 +92,7 @@ test("a run is stopped through any gateway, at once after it began, and its pers
   );
   expect((await ask(first, "/v1/sessions/s1/runs/r1/stop", "POST"))[0]).toBe(409);
   expect((await ask(first, "/v1/sessions/s1/runs/r9/stop", "POST"))[0]).toBe(404);
-  // An order is done once: the same session goes on, and so does what was started later.
+  // An order is executed once: the same session continues, and so does a run that started later.
   const next = await runAt(second, "s1", "t1", "r2");
   await new Promise((resolve) => setTimeout(resolve, 1200));
   expect((await ask<Runs>(second, "/v1/runs?status=running"))[1].runs).toHaveLength(1);
@@ -130,7 +130,7 @@ test("a session's runs at several gateways are one session, and are stopped toge
   }
 }, 60_000);
 
-test("a person stops their own run through any gateway, and nobody else's", async () => {
+test("a client stops its own run through any gateway, and no other client's", async () => {
   const first = await start();
   const second = await start(first);
   const stream = await runAt(second, "s1", "t1", "r1");
@@ -149,7 +149,7 @@ test("a person stops their own run through any gateway, and nobody else's", asyn
   await stream.text();
 }, 60_000);
 
-test("a token handed to a session at one gateway counts at the other when that is answered, and at those that start later", async () => {
+test("a token handed to a session at one gateway is valid at the other once that is confirmed, and at those that start later", async () => {
   const first = await start();
   const second = await start(first);
   const grant = { agent: "support", session_id: "s1", scopes: ["ui:*:*"] };
@@ -165,7 +165,7 @@ test("a token handed to a session at one gateway counts at the other when that i
   expect(tokensAt(await start(first))).toEqual(tokensAt(first));
 }, 60_000);
 
-test("a gateway that leaves is not shown any more, and lists are honest without the database", async () => {
+test("a gateway that leaves is no longer listed, and lists are marked partial without the database", async () => {
   const first = await start();
   const second = await start(first);
   await (await runAt(second, "s1", "short-1", "r1")).text();
@@ -185,7 +185,7 @@ test("a gateway that leaves is not shown any more, and lists are honest without 
   const [status, body] = await ask(first, "/v1/sessions/s1/runs/r1/stop", "POST");
   expect([status, body]).toMatchObject([503, { code: "ERR_FLEET_UNAVAILABLE" }]);
   await shared.database.start();
-  // What others were told is gone with an unlogged table, and is told again.
+  // The orders are lost with an unlogged table, and are written again.
   const third = await start(first);
   await vi.waitFor(async () => {
     const [, { runs }] = await ask<Runs>(third, "/v1/runs");

@@ -29,7 +29,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const DRAFT = sampleDraft("evt_1");
 
-/** Leaves an entry behind the last checkpoint, as whoever is killed does; with the keys of the log, or without. */
+/** Leaves an entry after the last checkpoint, as a killed gateway does; with the keys of the log, or without. */
 async function leave(keys: { receipts: Ed25519Key; checkpoint?: Ed25519Key }): Promise<void> {
   const store = await openSqliteStore({ directory: config.receipts.store.slice(7) });
   const signer = await createSigningPool(keys.receipts);
@@ -47,7 +47,7 @@ async function leave(keys: { receipts: Ed25519Key; checkpoint?: Ed25519Key }): P
   await store.close();
 }
 
-test("behind the last checkpoint a gateway goes on after its own entries, and not after those of others", async () => {
+test("a gateway continues after its own entries behind the last checkpoint, and not after foreign ones", async () => {
   const { log } = await openReceipts(config);
   await log.append(DRAFT);
   await log.close();
@@ -57,7 +57,7 @@ test("behind the last checkpoint a gateway goes on after its own entries, and no
   const again = await openReceipts(config);
   expect(await again.log.append(DRAFT)).toMatchObject({ seq: 2 });
   await again.log.close();
-  // Even one that the right key signed: a receipt can be repeated, and only the seal says who put it there.
+  // Even an entry signed by the right key: a receipt can be repeated, and only the seal proves who appended it.
   await leave({ receipts });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await expect(openReceipts(config)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ async function attach(): Promise<void> {
   await log.close();
 }
 
-test("an older copy of the key directory does not go on with a key that was retired at another gateway", async () => {
+test("an older copy of the key directory is refused after another gateway retired its key", async () => {
   await attach();
   const { keyDirectory } = config;
   const [older, newer] = [join(folder, "older"), join(folder, "newer")];

@@ -44,35 +44,35 @@ import { createUpstream } from "../agent/connect.js";
 import { createAgents } from "../agent/targets.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
-/** What a gateway is made of. */
+/** Options of {@link createGateway}. */
 export type GatewayOptions = {
   readonly agents: readonly UpstreamTarget[];
-  /** The agent that paths without a name mean; the first one when left out. */
+  /** The agent for paths without a name; the first one when left out. */
   readonly fallbackAgent?: string;
   readonly policy: PolicyHolder;
   readonly recorder: Recorder;
-  /** Whether clients get the receipts of what they are shown; those that ask do when left out. */
+  /** Whether clients get receipts; those that request them do when left out. */
   readonly receiptsToClients?: "on_request" | "never";
-  /** Where threads are remembered; in this process alone when left out. */
+  /** Stores threads; in memory when left out. */
   readonly ledger?: ThreadLedger;
   readonly tokens?: TokenVerifier;
-  /** Where caps over time are counted together with other gateways; in this process alone when left out. */
+  /** Shares the counts of velocity caps with other gateways; in memory when left out. */
   readonly velocity?: CounterBookOptions["shared"];
-  /** Ends runs at other gateways; left out where there are none. */
+  /** Stops runs at other gateways; left out for a single gateway. */
   readonly stopElsewhere?: GatewayContext["stopElsewhere"];
-  /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
+  /** Relays streams between the gateways of a log; left out for a single gateway. */
   readonly relay?: RelayOptions;
-  /** Who may connect; everybody when left out. */
+  /** Authenticates clients; every client is anonymous when left out. */
   readonly access?: Access;
-  /** 32 secret bytes that gateways have in common which take each other's tickets; fresh ones when left out. */
+  /** 32 secret bytes, the same at every gateway that accepts its tickets; random when left out. */
   readonly ticketKey?: Uint8Array;
-  /** Bounds of the listener; what is left out has its default. */
+  /** Limits of the listener; each has a default. */
   readonly listenLimits?: Partial<ListenLimits>;
   readonly origins?: readonly string[];
   readonly tls?: TlsOptions;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
-  /** Finds the addresses of a name (`ag_ui_content.sources: resolve`); the machine's resolver when left out. */
+  /** Resolves a host name (`ag_ui_content.sources: resolve`); the system resolver when left out. */
   readonly lookupHost?: LookupHost;
   readonly journal?: Journal;
   readonly telemetry?: Telemetry;
@@ -82,29 +82,29 @@ export type GatewayOptions = {
 /** A gateway; its listener is not bound yet. */
 export type Gateway = {
   readonly dataPlane: Server;
-  /** Where other gateways ask for streams. */
+  /** The listener at which other gateways request streams. */
   readonly relayPlane: Server | undefined;
   readonly context: GatewayContext;
   isReady(): boolean;
-  /** The principal that owns a session; `undefined` where nobody does. */
+  /** The principal that owns a session; `undefined` if it has no owner. */
   ownerOf(sessionId: string): Promise<string | undefined>;
-  /** Whether a client is expected back to whom it was not yet told how its run ended. */
+  /** Whether a client may still return that does not know how its run ended. */
   isAwaited(): boolean;
-  /** Is no longer ready, so that load balancers look elsewhere; what still comes is served. */
+  /** Reports not ready, so that load balancers stop sending traffic; requests are still served. */
   leave(): void;
-  /** Takes no more runs and is no longer ready; what is open goes on. */
+  /** Refuses new runs and reports not ready; open runs continue. */
   drain(): void;
-  /** Ends every run honestly and lets go of the agents. */
+  /** Ends every run with a final event and closes the connections to agents. */
   close(): Promise<void>;
 };
 
-/** Trusts no issuer: every token is refused until one is configured. */
+/** Trusts no issuer: every token is rejected until one is configured. */
 const NO_TOKENS: TokenVerifier = {
   evaluate: () => ({ id: "<unverified>", status: "untrusted_issuer", scopes: [] }),
   spend: () => {},
 };
 
-/** Puts a gateway together. */
+/** Creates a gateway from its parts. */
 export function createGateway(options: GatewayOptions): Gateway {
   const clock = options.clock ?? SYSTEM_CLOCK;
   const books = new WeakMap<CompiledPolicy, CounterBook>();
@@ -116,7 +116,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ledger = watchLedger(options.ledger ?? createMemoryLedger(clock), clock, telemetry.ledger);
   const readiness = (): Readiness => {
     if (drain.isLeaving) return "stopping";
-    // Both are asked, so that both find out when they are back.
+    // Both are called, so that each notices when its store is back.
     const [receipts, threads] = [recorder.isReady(), ledger.isReady()];
     if (!receipts) return "receipts unavailable";
     return threads ? "ready" : "threads unavailable";

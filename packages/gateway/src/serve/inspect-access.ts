@@ -3,14 +3,14 @@ import { readKeyFile } from "../access/key-file.js";
 import { readKeySet } from "../access/key-set.js";
 import { fetchKeySet, readKeySetFile } from "../access/key-set-source.js";
 
-/** What people are known by, and the issuers that are out of reach. */
+/** The authentication methods, and the issuers that cannot be reached. */
 export type AccessReport = { readonly said: readonly string[]; readonly away: readonly string[] };
 
 /**
- * Looks whether everything is there that people are known by.
+ * Checks that every source of credentials is available.
  *
- * A start does not wait for an issuer, because it may come up later than we do; whoever asks wants to hear
- * that it is not there. A file that is not there is a mistake.
+ * A start does not wait for an issuer, because it may come up later than the gateway; a check reports it. A missing
+ * file is an error.
  */
 export async function inspectAccess(config: AccessConfig): Promise<AccessReport> {
   const said: string[] = [];

@@ -1,6 +1,9 @@
 import type { Server } from "node:net";
 
-/** Connections that may wait to be accepted; with Node's 511, thousands of clients that come back at once were refused. */
+/**
+ * Connections that may wait to be accepted; with Node's 511, thousands of clients that reconnected at once were
+ * refused.
+ */
 const BACKLOG = 4096;
 
 /** Binds a server. */

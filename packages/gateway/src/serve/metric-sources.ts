@@ -19,7 +19,7 @@ export type MetricParts = {
   readonly process: ProcessMetrics;
 };
 
-/** Where each figure comes from that nobody counts. */
+/** Sources of the metrics that are read at scrape time instead of counted. */
 export function metricSourcesOf(parts: MetricParts): MetricSources {
   const { gateway, policy, tokens, receipts, journal } = parts;
   const { sessions, drain } = gateway.context;
@@ -44,7 +44,7 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
   };
 }
 
-/** A journal of a caller's own may count nothing. */
+/** A caller's own journal may have no counters. */
 function countIn(journal: Journal & Partial<OpenJournal>, name: "suppressed" | "dropped"): number {
   return journal[name] ?? 0;
 }

@@ -33,7 +33,7 @@ async function serveOnce(...accepted: ("checkpoint" | "ledger")[]): Promise<void
   await running.close();
 }
 
-/** What is on the disk at some moment, as after `kill -9`, without the lock of this very process. */
+/** Copies the files on disk, as after `kill -9`, without the lock of this process. */
 async function copyDisk(name: string): Promise<void> {
   const filter = (file: string): boolean => !file.endsWith("/lock");
   await cp(at(), join(folder, name), { recursive: true, filter });
@@ -43,7 +43,7 @@ async function restoreDisk(name: string): Promise<void> {
   await rename(join(folder, name), at());
 }
 
-test("a first start asks for nothing, and neither does one that was killed at any moment", async () => {
+test("a first start requires nothing, and neither does one after a kill at any moment", async () => {
   const running = await startGateway(config);
   await copyDisk("before the first entry");
   await running.receipts.log.append(sampleDraft("evt_0", "a"));
@@ -66,7 +66,7 @@ test("a first start asks for nothing, and neither does one that was killed at an
   }
 });
 
-test("a kept checkpoint that is gone needs the operator's word, once", async () => {
+test("a missing kept checkpoint needs the operator's acceptance, once", async () => {
   await serveOnce();
   await rm(at(...CHECKPOINT));
   for (const accepted of [[], ["ledger"]] as "ledger"[][]) {
@@ -76,19 +76,19 @@ test("a kept checkpoint that is gone needs the operator's word, once", async () 
     });
   }
   const accepted = await startGateway(config, { acceptedMissing: new Set(["checkpoint"]) });
-  // Kept again at once, so that the next start is held against it whatever happens now.
+  // Kept again at once, so that the next start is compared with it whatever happens now.
   expect(await readFile(at(...CHECKPOINT), "utf8")).toContain("countersign.local/log\n1\n");
   await accepted.close();
   await serveOnce();
 });
 
-test("an emptied checkpoint is no checkpoint, whatever was accepted", async () => {
+test("an emptied checkpoint is refused, whatever was accepted", async () => {
   await serveOnce();
   await writeFile(at(...CHECKPOINT), "");
   await expect(serveOnce("checkpoint")).rejects.toMatchObject({ code: "ERR_KEYS_UNREADABLE" });
 });
 
-test("a ledger that is gone, or a new one in its place, needs the operator's word, once", async () => {
+test("a missing ledger, or a new one in its place, needs the operator's acceptance, once", async () => {
   await serveOnce();
   await rm(at(...LEDGER), { recursive: true });
   const refused = {
@@ -96,13 +96,13 @@ test("a ledger that is gone, or a new one in its place, needs the operator's wor
     message: expect.stringMatching(/Fix: .*--accept-missing ledger/u),
   };
   await expect(serveOnce()).rejects.toMatchObject(refused);
-  // The start that was refused left an empty one behind.
+  // The refused start left an empty one behind.
   await expect(serveOnce("checkpoint")).rejects.toMatchObject(refused);
   await serveOnce("ledger");
   await serveOnce();
 });
 
-test("a log without entries asks for no ledger, and one that was removed as a whole with its keys is a first start", async () => {
+test("a log without entries requires no ledger, and one that was removed together with its keys is a first start", async () => {
   await (await startGateway(config)).close();
   await rm(at(...LEDGER), { recursive: true });
   await serveOnce();
@@ -110,7 +110,7 @@ test("a log without entries asks for no ledger, and one that was removed as a wh
   await expect(serveOnce()).resolves.toBeUndefined();
 });
 
-test("keys that are gone are no first start beside a log that they signed", async () => {
+test("missing keys next to a log that they signed are not a first start", async () => {
   await serveOnce();
   await rm(at("keys"), { recursive: true });
   await expect(serveOnce("checkpoint", "ledger")).rejects.toMatchObject({

@@ -24,7 +24,7 @@ afterEach(async () => {
   await identity.stop();
 });
 
-/** What a configuration makes of an access block. */
+/** Opens the access block of a configuration. */
 function open(block: string): Access {
   const text = `agents: { a: { url: "http://h/" } }\naccess:\n${block}`;
   const { access } = loadConfig(text, { file: join(folder, "countersign.yaml"), environment: {} });
@@ -36,7 +36,7 @@ const whoIs = (access: Access, token: string | undefined): Promise<string> =>
     (error: { code: string }) => error.code,
   );
 
-test("tokens and keys side by side: each is known by its own list", async () => {
+test("tokens and keys work together: each is checked by its own authenticator", async () => {
   const [inline, listed] = [createApiKey(), createApiKey()];
   writeFileSync(join(folder, "keys.txt"), `robot ${listed.hash}\n`);
   const access = open(
@@ -49,7 +49,7 @@ test("tokens and keys side by side: each is known by its own list", async () => 
   expect(await whoIs(access, undefined)).toBe("ERR_ACCESS_MISSING");
 });
 
-test("a key set in a file is followed when it changes, and its absence lets nobody in", async () => {
+test("a key set in a file is reloaded when it changes, and without it every token is rejected", async () => {
   const first = await createIdentityKey("first");
   const file = join(folder, "jwks.json");
   const access = open(
@@ -66,7 +66,7 @@ test("a key set in a file is followed when it changes, and its absence lets nobo
   expect(await whoIs(access, token)).toBe("ERR_ACCESS_TOKEN");
 });
 
-test("a pipe in the place of a key set keeps nobody waiting and lets nobody in", async () => {
+test("a named pipe in place of a key set does not block, and every token is rejected", async () => {
   execFileSync("mkfifo", [join(folder, "jwks.json")]);
   const access = open(
     "  mode: jwt\n  jwt: { issuer: me, audience: countersign-test, jwks: jwks.json }\n",
@@ -75,11 +75,11 @@ test("a pipe in the place of a key set keeps nobody waiting and lets nobody in",
   expect(await whoIs(access, token)).toBe("ERR_ACCESS_KEYS");
 });
 
-test("mode none looks at nothing that is shown", async () => {
+test("mode none ignores any credential", async () => {
   const access = open("  mode: none\n");
   expect(await whoIs(access, "whatever")).toBe("anonymous");
 });
 
-test("a file of keys that is not there stops the start", () => {
+test("a missing key file fails the start", () => {
   expect(() => open("  mode: keys\n  keys: { file: missing.txt }\n")).toThrow(/is not there/);
 });

@@ -10,23 +10,23 @@ import { createKeySet } from "../access/key-set.js";
 import { fetchKeySet, readKeySetFile } from "../access/key-set-source.js";
 
 const COOLDOWN_MS = 30_000;
-/** A file costs nothing to look at, and an operator who changed it expects to see it. */
+/** Reading a file is cheap, and an operator who changed it expects to see the effect. */
 const FILE_CACHE_MS = 5000;
 const FILE_COOLDOWN_MS = 1000;
 
 const OUT_OF_REACH =
   "the keys of the issuer cannot be had; the last good ones serve for jwks_cache and jwks_max_stale, then nobody is let in";
 
-/** What `fetch` hides is why. */
+/** `fetch` hides the reason in its cause. */
 function reasonOf(failure: Error): string {
   const { cause } = failure as { cause?: { code?: unknown } };
   return cause?.code === undefined ? failure.message : `${failure.message}: ${String(cause.code)}`;
 }
 
-/** Makes what the configuration says about who may connect. */
+/** Creates the access control of a configuration. */
 export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): Access {
   const { modes } = config;
-  // Where nothing is asked for, nothing that is shown is looked at.
+  // Where no credential is required, none is checked.
   if (modes.every((mode) => mode === "none")) return OPEN_ACCESS;
   const authenticators = modes.flatMap((mode): Authenticator[] => {
     if (mode === "none") return [];

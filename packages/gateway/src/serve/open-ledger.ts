@@ -15,15 +15,15 @@ import type { Clock } from "../base/ports.js";
 
 const HOUR_MS = 3_600_000;
 
-/** What is known of the log that the ledger belongs to. */
+/** The state of the log that the ledger belongs to. */
 export type LedgerExpectation = {
   /** Entries of the log. */
   readonly entries: number;
-  /** The operator said that the ledger may be missing. */
+  /** The operator accepts a missing ledger. */
   readonly acceptsMissing: boolean;
 };
 
-/** Opens the ledger beside the receipts: in their directory, or in their database. */
+/** Opens the ledger next to the receipts: in their directory, or in their database. */
 export async function openLedger(
   config: GatewayConfig,
   clock: Clock,
@@ -45,22 +45,22 @@ export async function openLedger(
   try {
     isNew = !(await wasUsed(opened));
     if (isNew && entries > 0 && !acceptsMissing) throw missing(entries);
-    // Before the first entry of the log: a log with entries beside a ledger without a look has lost its ledger.
+    // Before the first entry of the log: a log with entries and a ledger without this mark has lost its ledger.
     if (isNew) await forgetOld(opened, clock.now(), config.threads.keepMs);
   } catch (error) {
     await opened.close();
     throw error;
   }
-  // Closing flushes it to the medium, so that the look outlives a loss of power as the entries do.
+  // Closing flushes it to disk, so that the mark survives a power loss as the entries do.
   if (isNew) await opened.close();
   const ledger = isNew ? await open() : opened;
   const keepThenForget = async (): Promise<void> => {
-    // Capabilities may be spent longer than threads are remembered; each row of theirs has an end of its own.
+    // Capabilities may be spent longer than threads are remembered; each of their rows has its own expiry.
     await ledger.write(BUDGETS, []);
     await forgetOld(ledger, clock.now(), config.threads.keepMs);
   };
   const forget = (): void => {
-    // What is old today is still old in an hour.
+    // A failed removal is repeated in an hour.
     void keepThenForget().catch(() => undefined);
   };
   forget();
@@ -75,7 +75,7 @@ export async function openLedger(
   };
 }
 
-/** Refuses what {@link openLedger} would refuse; makes and writes nothing. */
+/** Refuses what {@link openLedger} would refuse; creates and writes nothing. */
 export async function assertLedgerIn(
   { receipts: { store, origin } }: GatewayConfig,
   { entries, acceptsMissing }: LedgerExpectation,
@@ -87,7 +87,7 @@ export async function assertLedgerIn(
   if (!isUsed) throw missing(entries);
 }
 
-/** Of a ledger that was never used beside a log that was: what was withheld or approved would be forgotten. */
+/** The error for an unused ledger next to a log with entries: withheld and approved items would be forgotten. */
 function missing(entries: number): CountersignError<"ERR_LEDGER_MISSING"> {
   return new CountersignError(
     "ERR_LEDGER_MISSING",

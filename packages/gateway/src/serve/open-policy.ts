@@ -8,7 +8,7 @@ import { readRegularFile } from "../base/read-regular-file.js";
 import { stateOf } from "../base/file-states.js";
 import { STARTER_POLICY } from "./starter-policy.js";
 
-/** Bytes of one policy file: more than its reader takes characters of. */
+/** Maximum size of a policy file, above the character limit of its parser. */
 export const MAX_POLICY_BYTES = 2 * 1024 * 1024;
 
 /** Opens the policy file, or the built-in starter when the configuration names none. */
@@ -20,11 +20,11 @@ export function openPolicy(file: string | undefined): OpenPolicy {
       text: file === undefined ? STARTER_POLICY : readPolicyText(file),
       options: {
         file: file ?? "starter policy",
-        // `extends` names files relative to the one it stands in.
+        // `extends` names files relative to the file that contains it.
         reader: (reference, from) => {
           const referenced = resolve(dirname(from), reference);
           if (!existsSync(referenced)) return undefined;
-          // Before it is read: one that cannot be is followed all the same.
+          // Taken before the read: an unreadable file is watched too.
           if (!seen.has(referenced)) seen.set(referenced, stateOf(referenced));
           return { file: referenced, text: readPolicyText(referenced) };
         },
@@ -39,7 +39,7 @@ export function openPolicy(file: string | undefined): OpenPolicy {
       const again = read();
       return holder.replace(again.text, again.options);
     } catch (error) {
-      // The file is gone or may not be read: told like a text that does not load.
+      // The file is missing or unreadable: reported like an invalid one.
       return { replaced: false, issues: [unreadable(file ?? "", error)] };
     }
   };

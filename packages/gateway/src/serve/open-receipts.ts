@@ -23,7 +23,7 @@ import type { LogOwner } from "./own-log.js";
 import { isRemembered, rememberCheckpoints, rememberEmpty } from "./remembered-head.js";
 import { assertNewestHistory, shareHistory } from "./stored-history.js";
 
-/** Opens the store the configuration names, with the keys beside it. */
+/** Opens the configured store, with the keys next to it. */
 export async function openReceipts(
   config: GatewayConfig,
   telemetry: Telemetry = createTelemetry(),
@@ -34,7 +34,7 @@ export async function openReceipts(
   const directory = config.keyDirectory;
   // A gateway that joins others on a database brings their keys, and has no checkpoint of its own yet.
   const acceptsMissing = acceptedMissing.has("checkpoint") || !address.startsWith("sqlite:");
-  // Keys that are there are read before the store is locked, and made only for a log that may be signed with them.
+  // Existing keys are read before the store is locked; new ones are created only for a log that they may sign.
   await findKey(directory, "receipts");
   const known = await findKey(directory, "checkpoint");
   const opened = await openStore(address, origin, journal);
@@ -99,7 +99,7 @@ export async function openReceipts(
   };
 }
 
-/** The keys of a log, once it is known to be theirs; a start that is refused leaves none behind. */
+/** Opens the keys of a log, once it is known to be theirs; a refused start leaves none behind. */
 async function openOwnKeys(
   owner: LogOwner,
   store: ReceiptStore,
@@ -131,7 +131,7 @@ function openStore(address: string, origin: string, journal: Journal): Promise<O
   });
 }
 
-/** What the operator is told of a scrub. */
+/** Logs the findings of a scrub. */
 function tellScrub(
   { scrub }: Telemetry,
   journal: Journal,

@@ -9,14 +9,14 @@ import { GatewayDirectory } from "../cluster/gateway-directory.js";
 import type { Journal } from "../base/journal.js";
 import { listen } from "./listen.js";
 
-/** How this gateway and the others of its log take up each other's streams. */
+/** Relays resumed streams between the gateways of a log. */
 export type OpenRelay = {
   readonly options: RelayOptions;
-  /** Binds where the others ask; resolves with the address as it stands in the database. */
+  /** Binds the relay listener; resolves with its address as published in the database. */
   listen(server: Server): Promise<string>;
 };
 
-/** Nothing where the configuration gives no address. */
+/** `undefined` if the configuration has no address. */
 export function openRelay(
   config: GatewayConfig["fleet"],
   of: {

@@ -73,7 +73,7 @@ export async function openTokens(
       if (revocationFile === undefined) return undefined;
       seen = look();
       try {
-        // Only ever more: a line that was removed does not bring a token back to life.
+        // Revocations are only added: removing a line does not make a token valid again.
         for (const revocation of readRevocationFile(revocationFile)) revocations.revoke(revocation);
         isStale = false;
         return undefined;
@@ -86,7 +86,7 @@ export async function openTokens(
     verifier: {
       evaluate: (token, context) => {
         const facts = verifier.evaluate(token, context);
-        // In Node the answer is there at once; a promise could only come from another runtime.
+        // In Node the result is synchronous; a promise could only come from another runtime.
         return facts instanceof Promise
           ? { id: "<undecided>", status: "rejected", scopes: [] }
           : facts;
@@ -96,13 +96,13 @@ export async function openTokens(
     },
     issue: async (grant) => {
       const token = await issuer.issue(grant);
-      // An id that somebody chose may have been given out before.
+      // An id that the operator chose may have been used before.
       if (grant.id === undefined) issued.add(token.claims.jti, token.claims.exp);
       return token;
     },
     revoke: async (id) => {
       const revocation = { capability_id: id, revoked_at: Math.floor(clock.now() / 1000) };
-      // Here at once, even when it cannot be kept: who asked for it wants the token dead.
+      // Effective here at once, even if it cannot be stored: the operator wants the token dead.
       revocations.revoke(revocation);
       const kept = await Promise.allSettled([
         shared?.store.revoke([revocation]),
@@ -119,13 +119,13 @@ export async function openTokens(
   };
 }
 
-/** How long the start of a run waits for events that another gateway may just be giving back. */
+/** How long the start of a run waits for events that another gateway may be giving back. */
 const PATIENCE_MS = 1000;
 
-/** Statuses of a token that could open an event here if it had any left. */
+/** Statuses of a token that could authorise an event here if it had any left. */
 const MAY_OPEN: ReadonlySet<string> = new Set(["valid", "exhausted", "rejected"]);
 
-/** How events of tokens are reserved, by what was found out about them. */
+/** Reserves events of tokens, by their evaluated facts. */
 function reservationsOf(
   verifier: CapabilityVerifier,
   spending: ReservedSpending,
@@ -134,7 +134,7 @@ function reservationsOf(
     reserve: (token, context, events, isPatient = false) => {
       const known = verifier.allowances(token);
       if (known !== undefined && spending.isAtHand(known, events)) return undefined;
-      // Nobody ties up the events of a token that is not theirs, or opens nothing any more.
+      // A client must not reserve events of a token that is not its own or is no longer valid.
       const facts = verifier.evaluate(token, context);
       if (facts instanceof Promise || !MAY_OPEN.has(facts.status)) return undefined;
       const allowances = verifier.allowances(token) ?? [];
@@ -147,7 +147,7 @@ function reservationsOf(
   };
 }
 
-/** In the database that gateways share, or in the ledger of the one gateway there is. */
+/** In the shared database, or in the ledger of a single gateway. */
 function openBudgets(
   { receipts }: GatewayConfig,
   clock: Clock,
@@ -164,7 +164,7 @@ type Shared = {
   readonly timer: NodeJS.Timeout;
 };
 
-/** What is known of tokens when revocations are opened. */
+/** The known tokens when revocations are opened. */
 type TokenFacts = {
   readonly revocations: RevocationList;
   readonly issued: IssuedTokens;
@@ -173,10 +173,10 @@ type TokenFacts = {
 };
 
 const HOUR_MS = 3_600_000;
-/** How long a revocation outlives its token, in seconds: a clock that was ahead may be mended. */
+/** How long a revocation outlives its token, in seconds: a clock that was ahead may be corrected. */
 const KEEP_SECONDS = 86_400;
 
-/** Where gateways share a database: all that was revoked before is known when this resolves. */
+/** Opens the shared revocations; all earlier ones are known when this resolves. */
 async function openShared(
   { receipts }: GatewayConfig,
   { revocations: list, issued, journal, clock }: TokenFacts,
@@ -189,7 +189,7 @@ async function openShared(
         list.revoke(revocation);
         const { capability_id: id } = revocation;
         const end = issued.endOf(id);
-        // Unheard, the row stays, as all of those do whose end nobody knows.
+        // If this fails, the row stays, like every row with an unknown expiry.
         if (end !== undefined) void store.expire(id, end).catch(() => undefined);
       },
       onStale: (isStale) => {

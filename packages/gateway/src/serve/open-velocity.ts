@@ -8,9 +8,9 @@ import { openLedgerVelocity } from "../quota/velocity/ledger-velocity.js";
 import { openPostgresVelocity } from "../quota/velocity/postgres-velocity.js";
 import type { VelocityStore } from "../quota/velocity/velocity-store.js";
 
-/** What the counts of caps are opened with. */
+/** Options of {@link openVelocity}. */
 export type VelocityParts = {
-  /** The name of this gateway among those of the log. */
+  /** The name of this gateway in the fleet. */
   readonly gateway: string;
   readonly ledger: ThreadLedger;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export type VelocityParts = {
   readonly telemetry: Telemetry;
 };
 
-/** Opens the counts of caps over time where they outlive this process, together with other gateways if there are some. */
+/** Opens the persistent counts of velocity caps, shared with other gateways if there are any. */
 export async function openVelocity(
   config: GatewayConfig,
   parts: VelocityParts,
@@ -36,7 +36,7 @@ export async function openVelocity(
   return new LeasedCounts({ store, gateway, listener, figures: telemetry.velocity });
 }
 
-/** In the database that gateways share, or in the ledger of the one gateway there is. */
+/** In the shared database, or in the ledger of a single gateway. */
 function openStore(
   { receipts }: GatewayConfig,
   { gateway, ledger, clock }: VelocityParts,

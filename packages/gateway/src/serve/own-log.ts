@@ -9,32 +9,33 @@ import "../keys/errors.js";
 import { readKey } from "../keys/key-directory.js";
 import { assertRemembered } from "./remembered-head.js";
 
-/** What is asked of a store here. */
+/** The part of a store that is used here. */
 type Holding = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
 
-/** A store that is not there. */
+/** A missing store. */
 const NOTHING: Holding = {
   head: async () => ({ size: 0, hashes: [] }),
   readTile: async () => new Uint8Array(),
   readCheckpoint: async () => undefined,
 };
 
-/** Whose log it should be. */
+/** The expected owner of a log. */
 export type LogOwner = {
   readonly directory: string;
   readonly origin: string;
-  /** The key of checkpoints; `undefined` when a start would make one. */
+  /** The checkpoint key; `undefined` when a start would create one. */
   readonly key: Ed25519Key | undefined;
-  /** A log that was begun may lack its kept checkpoint: it is shared, or the operator said so. */
+  /** A log with entries may lack its kept checkpoint: it is shared, or the operator accepts it. */
   readonly acceptsMissing: boolean;
 };
 
-/** Refuses a store that lost what these keys signed for, or whose log other keys sign. */
+/** Refuses a store that lost what these keys signed, or whose log other keys sign. */
 export async function assertOwnLog(owner: LogOwner, store: Holding): Promise<void> {
   const { directory, origin, key } = owner;
   if (key !== undefined) await assertRemembered({ ...owner, key }, store);
   const text = await store.readCheckpoint();
-  // Entries without a checkpoint are somebody's who was killed early, and not of keys that are yet to be made.
+  // Entries without a checkpoint come from a gateway that was killed early; keys that do not exist yet cannot own
+  // them.
   const isOwn =
     text === undefined
       ? key !== undefined || (await store.head()).size === 0
@@ -47,7 +48,7 @@ export async function assertOwnLog(owner: LogOwner, store: Holding): Promise<voi
   );
 }
 
-/** The same for a check, which makes no key and no store. */
+/** The same for a check, which creates no key and no store. */
 export async function assertOwnLogIn(
   directory: string,
   origin: string,
@@ -64,7 +65,7 @@ async function isSignedBy(
   origin: string,
   text: string,
 ): Promise<boolean> {
-  // Another name is another question, which the log itself answers when it is opened.
+  // For another origin, opening the log reports the mismatch.
   if (parseCheckpoint(parseNote(text).text).origin !== origin) return true;
   if (key === undefined) return false;
   try {

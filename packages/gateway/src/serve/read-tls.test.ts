@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { openKey } from "../keys/key-directory.js";
 import { readTls } from "./read-tls.js";
 
-test("a certificate that cannot be used is told with its file", async () => {
+test("an invalid certificate is reported with its file", async () => {
   const home = await mkdtemp(join(tmpdir(), "countersign-tls-"));
   try {
     const junk = join(home, "junk.pem");
@@ -23,7 +23,7 @@ test("a certificate that cannot be used is told with its file", async () => {
   }
 });
 
-test("a key file that holds no key is told with its path and not with its content", async () => {
+test("a key file without a key is reported with its path and not with its content", async () => {
   const home = await mkdtemp(join(tmpdir(), "countersign-key-"));
   try {
     await writeFile(join(home, "receipts.pem"), "not-a-key");

@@ -9,7 +9,7 @@ import "./errors.js";
 /** Room for a chain of many certificates. */
 const MAX_PEM_BYTES = 1024 * 1024;
 
-/** Certificate and key of the data plane, read and tried; what is wrong is told with the file it is wrong in. */
+/** Reads and checks the certificate and key of the data plane; an error names the file. */
 export function readTls(files: NonNullable<GatewayConfig["listen"]["tls"]>): TlsOptions {
   const cert = tryFile(files.cert, (text) => createSecureContext({ cert: text }));
   const key = tryFile(files.key, (text) => createSecureContext({ cert, key: text }));

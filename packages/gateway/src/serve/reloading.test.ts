@@ -11,7 +11,7 @@ import { openPolicy } from "./open-policy.js";
 import { openTokens } from "./open-tokens.js";
 import { followFiles } from "./reloading.js";
 
-test("a policy, what it extends and a revocation that are written between the first read and the watch count", async () => {
+test("a policy, its base and a revocation that are written between the first read and the watch are loaded", async () => {
   const folder = mkdtempSync(join(tmpdir(), "countersign-reloading-"));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const named = (name: string) => OPEN_POLICY.replace("name: open", `name: ${name}`);

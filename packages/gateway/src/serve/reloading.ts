@@ -6,10 +6,10 @@ import type { OpenTokens } from "../control/ports.js";
 import { watchFiles } from "./watch-files.js";
 import type { FileWatch } from "./watch-files.js";
 
-/** Who asked for the policy to be read again. */
+/** The trigger of a policy reload. */
 export type ReloadCause = "signal" | "api" | "file";
 
-/** Reads the policy again and says in the log what came of it. */
+/** Reloads the policy and logs the result. */
 export function reloadPolicy(
   policy: OpenPolicy,
   journal: Journal,
@@ -35,7 +35,7 @@ export function reloadPolicy(
   return result;
 }
 
-/** Follows the files of the policy and of the revocations. */
+/** Watches the files of the policy and of the revocations. */
 export function followFiles(parts: {
   policy: OpenPolicy;
   tokens: OpenTokens;

@@ -28,7 +28,7 @@ async function record(events: number, agent = "a"): Promise<void> {
   await log.close();
 }
 
-test("a store that lost what was signed for is refused, whatever it says about itself", async () => {
+test("a store that lost signed entries is refused, whatever its own checkpoint says", async () => {
   await record(3);
   await record(2);
   // Everything is gone, the store's own checkpoint included: to the store, this is a new log.
@@ -36,7 +36,7 @@ test("a store that lost what was signed for is refused, whatever it says about i
   await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_LOG_CHANGED" });
 });
 
-test("a store with as many entries, but others, is refused", async () => {
+test("a store with as many entries, but different ones, is refused", async () => {
   const kept = join(folder, "kept");
   const remembered = join(folder, ".countersign", "keys", "last-checkpoint");
   await record(3);
@@ -62,13 +62,13 @@ test("a log that other keys sign is refused, and its own keys open it again", as
   await rename(keys, join(folder, "kept-keys"));
   await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_OTHER_LOG" });
   await expect(startGateway(config)).rejects.toMatchObject({ code: "ERR_KEYS_OTHER_LOG" });
-  // A start that is refused makes no keys: those of the log can be put back just so.
+  // A refused start creates no keys, so that those of the log can be restored.
   expect(existsSync(keys)).toBe(false);
   await rename(join(folder, "kept-keys"), keys);
   await record(1);
 });
 
-test("a copy of the checkpoint that was damaged is told with its path, wherever the damage is", async () => {
+test("a damaged copy of the checkpoint is reported with its path, wherever the damage is", async () => {
   await record(2);
   const file = join(folder, ".countersign", "keys", "last-checkpoint");
   const text = await readFile(file, "utf8");

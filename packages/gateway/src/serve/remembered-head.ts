@@ -21,23 +21,23 @@ import { replaceFile } from "../keys/replace-file.js";
 const FILE = KEY_FILES.checkpoint;
 const MAX_NOTE_BYTES = 1024 * 1024;
 
-/** What is asked of a store here. */
+/** The part of a store that is used here. */
 type Holding = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
 
-/** Whose log it is, and what is known of its checkpoint. */
+/** The log, and how its kept checkpoint is checked. */
 export type Remembering = {
   readonly directory: string;
   readonly origin: string;
   readonly key: Ed25519Key;
-  /** A log that was begun may lack its kept checkpoint: it is shared, or the operator said so. */
+  /** A log with entries may lack its kept checkpoint: it is shared, or the operator accepts it. */
   readonly acceptsMissing: boolean;
 };
 
 /**
- * Refuses a store that does not hold what this gateway signed for last.
+ * Refuses a store that does not hold the last checkpoint that this gateway signed.
  *
- * The store keeps its own newest checkpoint, but whoever may write there could remove it together with
- * the entries it covers. The copy beside the keys is out of their reach.
+ * The store keeps its own newest checkpoint, but an attacker with write access could remove it together with the
+ * entries it covers. The copy next to the keys is out of that attacker's reach.
  */
 export async function assertRemembered(
   { directory, origin, key, acceptsMissing }: Remembering,
@@ -73,14 +73,14 @@ export async function assertRemembered(
   }
 }
 
-/** Whether anything was ever appended to or signed for in a log. */
+/** Whether a log has entries or a checkpoint. */
 async function isBegun(store: Holding): Promise<boolean> {
   return (await store.head()).size > 0 || (await store.readCheckpoint()) !== undefined;
 }
 
 /**
- * Keeps a checkpoint of the empty log before its first entry. A log with entries and no kept checkpoint has therefore lost
- * it, at whatever moment the gateway was killed.
+ * Keeps a checkpoint of the empty log before its first entry. A log with entries and no kept checkpoint has therefore
+ * lost it, at whatever moment the gateway was killed.
  */
 export async function rememberEmpty(
   { directory, origin, key }: Omit<Remembering, "acceptsMissing">,
@@ -92,15 +92,16 @@ export async function rememberEmpty(
   await replaceFile(file, await signCheckpoint(empty, createSigner(key)));
 }
 
-/** Whether a checkpoint is kept beside the keys. */
+/** Whether a checkpoint is kept next to the keys. */
 export function isRemembered(directory: string): boolean {
   return existsSync(join(directory, FILE));
 }
 
 /**
- * The same store, with every checkpoint it takes also kept beside the keys.
+ * Wraps a store so that every checkpoint is also kept next to the keys.
  *
- * Checkpoints may be made at the same time: their texts are kept one after another, and none over that of a longer log.
+ * Checkpoints may be written concurrently: they are kept one after another, and a shorter log never replaces a longer
+ * one.
  */
 export function rememberCheckpoints(store: ReceiptStore, directory: string): ReceiptStore {
   const file = join(directory, FILE);
@@ -112,7 +113,7 @@ export function rememberCheckpoints(store: ReceiptStore, directory: string): Rec
       await replaceFile(file, text);
       keptSize = size;
     });
-    // Whoever asked is told of a failure; the next text is kept all the same.
+    // The caller gets the failure; the next checkpoint is kept all the same.
     underWay = kept.catch(() => undefined);
     return kept;
   };

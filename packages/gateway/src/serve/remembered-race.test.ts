@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Remembers the checkpoints of a store that takes them all, in a directory of its own. */
+/** Keeps the checkpoints of a store that accepts them all, in its own directory. */
 function remember(name: string) {
   const store = { writeCheckpoint: async () => undefined } as Partial<ReceiptStore>;
   const directory = join(folder, name);
@@ -26,7 +26,7 @@ function remember(name: string) {
   };
 }
 
-test("of checkpoints made at the same time every one is kept whole, and the longest log's stays", async () => {
+test("concurrent checkpoints are each kept whole, and that of the longest log stays", async () => {
   for (let round = 0; round < 20; round += 1) {
     const { directory, write, read } = remember(`${round}`);
     await mkdir(directory);
@@ -35,7 +35,7 @@ test("of checkpoints made at the same time every one is kept whole, and the long
   }
 });
 
-test("a checkpoint that could not be kept is told, and the next is kept", async () => {
+test("a checkpoint that could not be kept is reported, and the next is kept", async () => {
   const { directory, write, read } = remember("later");
   await expect(write(LONGER)).rejects.toMatchObject({ code: "ENOENT" });
   await mkdir(directory);

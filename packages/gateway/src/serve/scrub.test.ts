@@ -29,7 +29,7 @@ async function record(config: GatewayConfig, events: number): Promise<void> {
   await log.close();
 }
 
-/** What a gateway that starts now tells its operator, until it has found something. */
+/** The log of a new gateway, until its scrub has found something. */
 async function findDamage(config: GatewayConfig): Promise<{ lines: object[]; first: unknown }> {
   const lines: object[] = [];
   const quiet = (): void => {};
@@ -47,12 +47,12 @@ async function findDamage(config: GatewayConfig): Promise<{ lines: object[]; fir
 
 const DAMAGE = { seq: 1, reason: "the entry does not hash to its leaf" };
 
-test("an old entry whose bytes rotted is found while the gateway runs on, and told", async () => {
+test("an old entry with corrupted bytes is found while the gateway keeps running, and logged", async () => {
   const config = configOf(`sqlite:${join(folder, "receipts")}`);
   await record(config, 3);
   const segment = join(folder, "receipts", "segments", "0000000000000000.log");
   const bytes = await readFile(segment);
-  // A start looks at nothing of it: it is not behind the last checkpoint.
+  // A start does not read it: it is not after the last checkpoint.
   bytes.write("agent-two", bytes.lastIndexOf("agent-one", bytes.indexOf("evt_1")));
   await writeFile(segment, bytes);
   const { lines, first } = await findDamage(config);
@@ -60,14 +60,14 @@ test("an old entry whose bytes rotted is found while the gateway runs on, and to
   expect(lines).toEqual([{ code: "LOG_DAMAGED", ...DAMAGE }]);
 });
 
-test("a row that was changed in PostgreSQL is found as well", async () => {
+test("a changed row in PostgreSQL is found as well", async () => {
   const server = await startPostgres();
   try {
     const config = configOf(server.url);
     await record(config, 3);
     const client = new Client({ connectionString: server.url });
     await client.connect();
-    // By columns entries are found and counted: one that is changed hides an entry, and no hash tells.
+    // Queries use the columns: a changed column hides an entry, and no hash covers it.
     await client.query("UPDATE countersign_entries SET allowed = false WHERE seq = 2");
     expect((await findDamage(config)).first).toMatchObject({
       seq: 2,

@@ -16,7 +16,7 @@ import { statesOf } from "../base/file-states.js";
 import { startGateway } from "./serve.js";
 import { watchFiles } from "./watch-files.js";
 
-/** An agent that says one thing per turn, when the test lets it. */
+/** An agent that sends one event per turn, when the test allows it. */
 function createTurns() {
   const waiting: (() => void)[] = [];
   let turns = 0;
@@ -42,7 +42,7 @@ function ask(url: string, runId = "r1") {
   });
 }
 
-/** Reads a stream on until what came so far holds for a test. */
+/** Reads a stream until its content satisfies a condition. */
 async function readUntil(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   seen: { text: string },
@@ -55,7 +55,7 @@ async function readUntil(
   }
 }
 
-test("a stop makes the gateway unready first, then refuses new runs, then ends open ones honestly with their receipts", async () => {
+test("a stop makes the gateway unready first, then refuses new runs, then ends open ones with an error and their receipts", async () => {
   const { turn } = createTurns();
   const served = await startServed(
     ({ body }) => ({
@@ -91,7 +91,7 @@ test("a stop makes the gateway unready first, then refuses new runs, then ends o
   }
 });
 
-test("runs that end in time are not cut, and a second word hastens", async () => {
+test("runs that end in time are not cut, and a second signal skips the waiting", async () => {
   const { turn, next } = createTurns();
   const served = await startServed(
     ({ body }) => ({
@@ -170,7 +170,7 @@ test("revoking a token takes effect on the next event of an open stream", async 
   }
 });
 
-test("a policy replaced by renaming takes effect; a broken one leaves the last good one, visibly, and the gateway ready", async () => {
+test("a policy replaced by renaming takes effect; a broken one leaves the last valid one, visibly, and the gateway ready", async () => {
   const served = await startServed(() => ({ pieces: [] }), { policy: CHAT_POLICY });
   const policyNow = async () =>
     (await (await served.control("/v1/policy")).json()) as Record<string, unknown>;
@@ -210,7 +210,7 @@ test("a policy replaced by renaming takes effect; a broken one leaves the last g
   }
 });
 
-test("a pipe or a giant in the place of a policy, or of what it extends, leaves the last good one, visibly", async () => {
+test("a named pipe or a huge file in place of a policy, or of its base, leaves the last valid one, visibly", async () => {
   const served = await startServed(() => ({ pieces: [] }), { policy: CHAT_POLICY });
   const policy = join(served.folder, "policy.yaml");
   const base = join(served.folder, "base.yaml");
@@ -245,7 +245,7 @@ test("a pipe or a giant in the place of a policy, or of what it extends, leaves 
   }
 });
 
-test("a revocation that somebody else wrote into the file counts; a damaged file takes nothing back", async () => {
+test("a revocation that another process wrote into the file is in effect; a damaged file undoes nothing", async () => {
   const served = await startServed(() => ({ pieces: [] }), {
     config: "capabilities: { revocations: revoked.jsonl }\n",
   });
@@ -310,7 +310,7 @@ test("a file behind swapped symbolic links, as Kubernetes mounts them, is notice
   await served.stop();
 });
 
-test("a page of a foreign origin and an agent that is not there leave a line and a count", async () => {
+test("a page of a foreign origin and an unknown agent are logged and counted", async () => {
   const served = await startServed(() => ({ pieces: [] }));
   const { dataUrl } = served.running;
   const headers = { origin: `https://evil.example/${"x".repeat(500)}` };
@@ -328,7 +328,7 @@ test("a page of a foreign origin and an agent that is not there leave a line and
   await served.stop();
 });
 
-test("a body that says of itself that it is too long is refused at once", async () => {
+test("a body whose declared length is too long is refused at once", async () => {
   const served = await startServed(() => ({ pieces: [] }));
   const { hostname, port } = new URL(served.running.dataUrl);
   const socket = connect(Number(port), hostname);
@@ -341,7 +341,7 @@ test("a body that says of itself that it is too long is refused at once", async 
   await served.stop();
 });
 
-test("a key set that is not there does not stop the start, and is told at once", async () => {
+test("a missing key set does not fail the start, and is logged at once", async () => {
   const served = await startServed(() => ({ pieces: [] }), {
     config:
       "access: { mode: jwt, jwt: { issuer: https://login.example, audience: c, jwks: gone.json } }\n",
@@ -354,7 +354,7 @@ test("a key set that is not there does not stop the start, and is told at once",
   await served.stop();
 });
 
-test("a start that fails on a taken port leaves no locked store and no admin token that nobody was shown", async () => {
+test("a start that fails on a used port leaves no locked store and no admin token that was never printed", async () => {
   const served = await startServed(() => ({ pieces: [] }));
   const folder = await mkdtemp(join(tmpdir(), "countersign-taken-"));
   const start = (port: string) =>

@@ -56,23 +56,23 @@ export type RunningGateway = {
   readonly tokens: OpenTokens;
   readonly dataUrl: string;
   readonly controlUrl: string;
-  /** Where the web console is, if it is served. */
+  /** The URL of the web console, if it is served. */
   readonly consoleUrl: string | undefined;
   /** The admin token, only at the first start of this key directory. */
   readonly freshAdminToken: string | undefined;
-  /** Reads the policy file again, and says in the log what came of it. */
+  /** Reloads the policy file and logs the result. */
   reloadPolicy(cause: ReloadCause): ReplaceResult;
-  /** Lets open runs end within the time the configuration gives them, then closes. */
+  /** Lets open runs end within the configured time, then closes. */
   drain(hasten?: AbortSignal): Promise<DrainResult>;
   close(): Promise<void>;
 };
 
-/** What a caller may add to the configuration. */
+/** Options that are not part of the configuration file. */
 export type ServeOptions = {
   readonly journal?: Journal;
   /** The folder of the built web console; without it there is none. */
   readonly consoleDirectory?: string;
-  /** What may be missing beside the log at this start; nothing when left out. */
+  /** Parts that may be missing next to the log at this start; none when left out. */
   readonly acceptedMissing?: AcceptedMissing;
 };
 
@@ -86,10 +86,10 @@ export async function startGateway(
   const telemetry = createTelemetry(openTracer(config, journal));
   const policy = openPolicy(config.policyFile);
   const { tls, heartbeatMs } = config.listen;
-  // Before anything is made or locked.
+  // Before anything is created or locked.
   const secure = tls === undefined ? undefined : readTls(tls);
   const admin = await openAdminToken(config.keyDirectory);
-  // One that is broken is told before anything is locked; a new one is made only for a log that is ours.
+  // A broken key is reported before anything is locked; a new one is created only for our own log.
   const issuer = await findKey(config.keyDirectory, "issuer");
   const { acceptedMissing = NOTHING_MISSING } = options;
   const receipts = await openReceipts(config, telemetry, journal, acceptedMissing);
@@ -107,7 +107,7 @@ export async function startGateway(
       throw error;
     },
   );
-  // Gateways of one log have one set of keys, and so take each other's tickets.
+  // Gateways of one log share one set of keys, and therefore accept each other's tickets.
   const issuerPem = exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer")));
   const ticketKey = deriveSealKey(issuerPem, "tickets");
   const gatewayName = createGatewayName();
@@ -141,7 +141,7 @@ export async function startGateway(
     policy: policy.holder,
     recorder: {
       appendAll: (drafts) => receipts.log.appendAll(drafts),
-      // Signing a checkpoint writes to the store, so it tells whether the store is back.
+      // Signing a checkpoint writes to the store, so it shows whether the store is back.
       probe: async () => void (await receipts.log.checkpoint()),
       writer: fleet && tagOf(gatewayName),
     },
@@ -220,7 +220,7 @@ export async function startGateway(
     await listen(control, config.control.port, config.control.host);
     await admin.keep();
   } catch (error) {
-    // A port that is taken must not leave a locked store behind.
+    // A used port must not leave a locked store behind.
     await close();
     throw error;
   }
@@ -230,7 +230,7 @@ export async function startGateway(
       `what guards a key can be ${rights} by others`,
     );
   }
-  // An issuer may come up later than we do: a start does not fail for it, but it says so.
+  // An issuer may come up later than the gateway: the start does not fail, but logs it.
   const warn = (reason: string): void =>
     journal.warn({ reason }, "who may connect cannot be checked for now");
   inspectAccess(config.access).then(
@@ -256,7 +256,7 @@ export async function startGateway(
   };
 }
 
-/** A console that was not built keeps no gateway from starting. */
+/** A console that was not built does not fail the start. */
 function openConsole(
   { control }: GatewayConfig,
   directory: string | undefined,
@@ -270,7 +270,7 @@ function openConsole(
   return files;
 }
 
-/** Nothing where a gateway has its store to itself: there are no others. */
+/** `undefined` for a gateway with its own store. */
 async function openFleet(
   { receipts }: GatewayConfig,
   gateway: string,
@@ -282,7 +282,7 @@ async function openFleet(
   return new Fleet(store, journal, sealKey);
 }
 
-/** Nothing when traces are off: no timer, no queue, no header. */
+/** `undefined` when tracing is off: no timer, no queue, no header. */
 function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | undefined {
   if (tracing === undefined) return undefined;
   const { endpoint, headers, service } = tracing;

@@ -9,7 +9,7 @@ import { sseEvents } from "../testing/transports.js";
 
 const shared = aroundEachTest();
 
-/** Starts a gateway whose agent changes the page as often as the name of the run says, in one write. */
+/** Starts a gateway whose agent changes the page as often as the run id says, in one write. */
 async function start(
   beside?: Served,
   store = shared.database.url,
@@ -51,7 +51,7 @@ async function hand(served: Served, session: string, token: string): Promise<voi
   expect((await served.control(`/v1/sessions/${session}/capabilities`, init)).status).toBe(202);
 }
 
-/** How many changes of the page a run is let through with. */
+/** How many changes of the page of a run are forwarded. */
 async function changes(served: Served, session: string, runId: string): Promise<number> {
   const answer = await fetch(`${served.running.dataUrl}/agents/support?session=${session}`, {
     method: "POST",
@@ -63,13 +63,13 @@ async function changes(served: Served, session: string, runId: string): Promise<
   return events.filter(({ type }) => type === "STATE_SNAPSHOT").length;
 }
 
-test("two gateways open no more events than a capability has, and all of them, one after the other and at once", async () => {
+test("two gateways forward as many events as a capability has and no more, in sequence and concurrently", async () => {
   const first = await start();
   const second = await start(first);
   const token = await issue(first, 10);
   for (const served of [first, second]) await hand(served, "s1", token);
   expect(await changes(first, "s1", "ax4")).toBe(4);
-  // At once after the run at the other: what was left there has come back.
+  // Right after the run at the other gateway: its unused events were given back.
   expect(await changes(second, "s1", "bx4")).toBe(4);
   expect(await changes(first, "s1", "cx4")).toBe(2);
   expect(await changes(second, "s1", "dx4")).toBe(0);
@@ -83,12 +83,12 @@ test("two gateways open no more events than a capability has, and all of them, o
   );
   const sum = counts.reduce((one, other) => one + other, 0);
   expect(sum).toBeLessThanOrEqual(100);
-  // What one held while another was refused is still there for the next.
+  // The events that one held while another was refused are still there for the next.
   const rest = await changes(second, "s2", "fx160");
   expect(sum + rest).toBe(100);
 }, 60_000);
 
-test("a gateway that starts again, or for the first time, knows what was opened", async () => {
+test("a restarted or new gateway knows how many events were used", async () => {
   const first = await start();
   const token = await issue(first, 5);
   await hand(first, "s1", token);
@@ -103,7 +103,7 @@ test("a gateway that starts again, or for the first time, knows what was opened"
   expect(await changes(third, "s1", "cx1")).toBe(0);
 }, 60_000);
 
-test("without the database no event of a limited capability is opened beyond what is reserved, and all are with it again", async () => {
+test("without the database only reserved events of a limited capability are forwarded, and all are with it again", async () => {
   const first = await start();
   const token = await issue(first, 1000);
   await hand(first, "s1", token);
@@ -134,7 +134,7 @@ test("without the database no event of a limited capability is opened beyond wha
   );
 }, 60_000);
 
-test("the only gateway of an embedded store knows after a restart what was opened", async () => {
+test("the only gateway of an embedded store knows after a restart how many events were used", async () => {
   const first = await start(undefined, "sqlite:receipts");
   const token = await issue(first, 5);
   await hand(first, "s1", token);
@@ -146,7 +146,7 @@ test("the only gateway of an embedded store knows after a restart what was opene
   expect(await changes(second, "s1", "cx1")).toBe(0);
 }, 60_000);
 
-test("who shows a token that is not theirs ties up none of its events", async () => {
+test("a client that presents another principal's token reserves none of its events", async () => {
   const served = await start();
   const body = { agent: "support", session_id: "mine", scopes: ["ui:*:*"], max_events: 3 };
   const init = {

@@ -33,7 +33,7 @@ function connect({ running }: Served): Promise<WebSocket> {
   });
 }
 
-test("a message under one id at two gateways in one second makes two receipts that differ", async () => {
+test("a message under one id at two gateways in one second makes two different receipts", async () => {
   const first = await start();
   const second = await start(first);
   const sockets = [await connect(first), await connect(second)];

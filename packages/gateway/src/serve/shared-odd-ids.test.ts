@@ -13,12 +13,12 @@ beforeAll(async () => {
 afterEach(() => served?.stop(), 30_000);
 afterAll(() => database.stop(), 30_000);
 
-/** Text that no compression makes much shorter. */
+/** Text that compresses badly. */
 const LONG = Array.from({ length: 1024 }, (_, at) =>
   String.fromCodePoint(0x4e00 + ((at * 7919 + at * at * 31) % 20_000)),
 ).join("");
 
-/** What the agent says on threads of these names. */
+/** The agent's event on threads of these names. */
 const ODD: Readonly<Record<string, object>> = {
   "custom-nul": { type: "CUSTOM", name: "a\u0000b", value: 1 },
   "activity-nul": {
@@ -64,7 +64,7 @@ test.each([
   ["a browser's run id of 1,024 Chinese characters", "t", LONG],
   ["a browser's thread id of 1,024 Chinese characters", LONG, "r"],
 ])(
-  "%s ends nobody else's run and leaves the gateway ready",
+  "%s ends no other run and leaves the gateway ready",
   async (name, thread, run) => {
     const origin = `${name.replaceAll(/\W+/gu, "-")}.example/log`;
     served = await startServed(AGENT, {

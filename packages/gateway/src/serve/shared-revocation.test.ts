@@ -39,7 +39,7 @@ async function start(beside?: Served, goesOn: () => boolean = () => false): Prom
   return served;
 }
 
-/** Everybody is anonymous here, so no session has an owner. */
+/** Every client is anonymous here, so no session has an owner. */
 const unowned = (token: string): object => ({ token, allow_unowned_session: true });
 
 const post = (served: Served, path: string, body: object): Promise<Response> =>
@@ -62,12 +62,12 @@ async function ask(served: Served, runId: string): Promise<Response> {
   });
 }
 
-test("a token revoked at one gateway is dead on a stream that is open at another, and after any restart", async () => {
+test("a token revoked at one gateway is invalid on a stream that is open at another, and after any restart", async () => {
   let isGoingOn = true;
   const first = await start();
   const second = await start(first, () => isGoingOn);
   const { id, token } = await issue(first);
-  // Tokens handed to a session are known to one gateway; who asks which gateway gets it there.
+  // Tokens handed to a session are known to one gateway; the test hands it to this one.
   expect((await post(second, "/v1/sessions/s1/capabilities", unowned(token))).status).toBe(202);
   const stream = await ask(second, "r1");
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
@@ -82,7 +82,7 @@ test("a token revoked at one gateway is dead on a stream that is open at another
   await vi.waitFor(() => expect(seen).toContain("STATE_SNAPSHOT"), WAIT);
   expect((await post(first, "/v1/capabilities/revoke", { id })).status).toBe(200);
   await vi.waitFor(() => expect(second.running.tokens.revocations.count).toBe(1), WAIT);
-  // What is on its way was judged before; from the next event on nothing comes any more.
+  // Events in flight were judged before; from the next event on nothing arrives.
   const states = (): number =>
     sseEvents(seen).filter(({ type }) => type === "STATE_SNAPSHOT").length;
   let then = -1;
@@ -98,17 +98,17 @@ test("a token revoked at one gateway is dead on a stream that is open at another
   await reading;
   expect(states()).toBe(then);
   expect(sseEvents(seen).at(-1)).toMatchObject({ type: "RUN_FINISHED" });
-  // Each has a file of its own, and writes into it what it was told itself.
+  // Each gateway has its own file, and writes only the revocations that it received itself.
   expect(await readFile(join(first.folder, "revoked.jsonl"), "utf8")).toContain(id);
 
-  // A gateway that was not there when it happened knows it before its first request.
+  // A gateway that starts later knows it before its first request.
   const third = await start(first);
   expect(third.running.tokens.revocations.count).toBe(1);
   await post(third, "/v1/sessions/s1/capabilities", unowned(token));
   expect(await (await ask(third, "r2")).text()).not.toContain("STATE_SNAPSHOT");
 }, 60_000);
 
-test("a row of a revoked token names its end once the gateway that issued it has heard, whoever revoked it", async () => {
+test("the row of a revoked token gets its expiry once the gateway that issued it reads it, whichever gateway revoked it", async () => {
   const first = await start();
   const second = await start(first);
   const { id } = await issue(first);
@@ -128,7 +128,7 @@ test("a row of a revoked token names its end once the gateway that issued it has
   await client.end();
 }, 60_000);
 
-test("without the database a revocation is not confirmed, counts here all the same, and staleness is told once", async () => {
+test("without the database a revocation is not confirmed, is in effect here, and staleness is logged once", async () => {
   const served = await start();
   await post(served, "/v1/capabilities/revoke", { id: "cap-1" });
   await shared.database.crash();

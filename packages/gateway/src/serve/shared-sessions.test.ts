@@ -20,7 +20,7 @@ afterAll(() => database.stop(), 30_000);
 
 const [alice, bob] = [createApiKey(), createApiKey()];
 
-/** Gateways of one log share its keys, so every test that starts anew has a log of its own. */
+/** Gateways of one log share its keys, so every test has a log of its own. */
 let logs = 0;
 async function start(store: string, beside?: Served): Promise<Served> {
   if (beside === undefined) logs += 1;
@@ -80,7 +80,7 @@ const socket = (served: Served, key: string, session: string): Promise<number> =
 
 const FOREIGN = { status: 403, code: "ERR_ACCESS_SESSION" };
 
-test("a session that somebody uses at one gateway is theirs at every other, on every road", async () => {
+test("a session used at one gateway belongs to its principal at every other, on every route", async () => {
   const first = await start(database.url);
   const second = await start(database.url, first);
   expect((await run(first, alice.key, "by-run")).status).toBe(200);
@@ -91,13 +91,13 @@ test("a session that somebody uses at one gateway is theirs at every other, on e
     expect(await ticket(second, bob.key, session)).toBe(403);
     expect(await socket(second, bob.key, session)).toBe(403);
     expect((await run(second, alice.key, session)).status).toBe(200);
-    // Known here by now, without a question.
+    // Known here by now, without a ledger read.
     expect(await run(second, bob.key, session)).toEqual(FOREIGN);
   }
   expect(second.agentRequests).toHaveLength(3);
 }, 60_000);
 
-test("of two that come together at two gateways one gets the session; no run id is used up in another's", async () => {
+test("of two principals that use a new session at two gateways at once, one gets it; the other uses up no run id", async () => {
   const first = await start(database.url);
   const second = await start(database.url, first);
   for (let round = 0; round < 5; round++) {
@@ -113,7 +113,7 @@ test("of two that come together at two gateways one gets the session; no run id 
   expect((await run(second, bob.key, "his", ids)).status).toBe(200);
 }, 60_000);
 
-test("an embedded store remembers over a restart whose session it is", async () => {
+test("an embedded store remembers session owners over a restart", async () => {
   const first = await start("sqlite:receipts");
   await run(first, alice.key, "s");
   await first.running.close();

@@ -33,7 +33,7 @@ access:
   return [first, await start(first)];
 }
 
-/** Asks, or asks for what is behind a frame. */
+/** Starts a run, or resumes it after a frame. */
 function ask(
   { running }: Served,
   token: string,
@@ -55,7 +55,7 @@ async function untilAway({ running }: Served): Promise<void> {
   await expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway), WAIT).toBe(true);
 }
 
-test("a stream goes on at the other gateway with its receipts, for its own person; who has it stays between gateways", async () => {
+test("a stream resumes at the other gateway with its receipts, for its own principal; the holder stays internal", async () => {
   const talker = createTalker(3);
   const [first, second] = await startTwo("whole", talker);
   const token = await shared.identity.token("alice");
@@ -83,7 +83,7 @@ test("a stream goes on at the other gateway with its receipts, for its own perso
   expect(JSON.parse(status)).toMatchObject({ gateways: [{}, {}] });
 }, 60_000);
 
-test("through another gateway too, a stream ends with its token, and with a stop", async () => {
+test("a stream relayed by another gateway ends with its token, and with a stop", async () => {
   const talker = createTalker(3);
   const [first, second] = await startTwo("ends", talker);
   const exp = Math.floor(Date.now() / 1000) + 4;
@@ -113,7 +113,7 @@ test("through another gateway too, a stream ends with its token, and with a stop
   expect(JSON.parse(held.frames.at(-1)?.data ?? "")).toMatchObject({ code: "RUN_STOPPED" });
 }, 60_000);
 
-test("a gateway that stops keeps its runs and their last words until they were fetched through another; then nobody has them", async () => {
+test("a stopping gateway keeps its runs and their final events until they were fetched through another; then they are gone", async () => {
   const talker = createTalker(3);
   const [first, second] = await startTwo("drain", talker);
   const token = await shared.identity.token("alice");
@@ -125,7 +125,7 @@ test("a gateway that stops keeps its runs and their last words until they were f
     isStopped = true;
     return result;
   });
-  // New runs are refused there, and what it has is had elsewhere.
+  // It refuses new runs, and its streams are resumed through the other.
   await expect
     .poll(async () => (await ask(first, token, { body: { ...INPUT, runId: "r9" } })).status, WAIT)
     .toBe(503);
@@ -145,7 +145,7 @@ test("a gateway that stops keeps its runs and their last words until they were f
   expect((await ask(second, token, { last: rest.frames[0] })).status).toBe(410);
 }, 60_000);
 
-test("without the database a stream is had from a gateway that was known, and from no other", async () => {
+test("without the database a stream resumes from a known gateway, and from no other", async () => {
   const talker = createTalker(4);
   const [first, second] = await startTwo("away", talker);
   const token = await shared.identity.token("alice");
@@ -157,7 +157,7 @@ test("without the database a stream is had from a gateway that was known, and fr
   const unknown = await ask(second, token, { last });
   expect(unknown.status).toBe(503);
   await shared.database.start();
-  // Gateways say again where they are.
+  // The gateways publish their addresses again.
   await expect
     .poll(async () => (await ask(second, token, { last, dropAfter: 0 })).status, WAIT)
     .toBe(200);
@@ -168,7 +168,7 @@ test("without the database a stream is had from a gateway that was known, and fr
   const again = await ask(second, token, { last });
   expect(again.status).toBe(200);
   await shared.database.start();
-  // Before it is told again who is there, too.
+  // Also before the gateways have published their addresses again.
   const tries = Array.from({ length: 20 }, async () => {
     const tried = await ask(second, token, { last, dropAfter: 0 });
     return tried.status;

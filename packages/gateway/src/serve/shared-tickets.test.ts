@@ -19,7 +19,7 @@ const jwt = (): string =>
 const listing = (name: string, hash: string): string =>
   `  mode: keys\n  keys: { entries: { ${name}: "${hash}" } }`;
 
-/** A gateway of a log in the database, with people of its own. */
+/** A gateway of a log in the database, with its own access block. */
 async function start(log: string, access: string, beside?: Served): Promise<Served> {
   const served = await startServed(HELD_AGENT, {
     config: `receipts: { store: "${shared.database.url}", origin: ${log} }\naccess:\n${access}\n`,
@@ -45,7 +45,7 @@ async function ticketAt(served: Served, token: string, session: string): Promise
 const streamAt = (served: Served, url: string): Promise<Response> =>
   fetch(`${served.running.dataUrl}${url}`);
 
-test("a ticket of one gateway opens one stream at another, and of many tries at both one wins", async () => {
+test("a ticket of one gateway opens one stream at another, and of many attempts at both one wins", async () => {
   const [first, second] = await startTwo("tickets.example/race");
   const token = await shared.identity.token("alice");
   const url = await ticketAt(first, token, "s1");
@@ -72,7 +72,7 @@ test("a ticket of one gateway opens one stream at another, and of many tries at 
   expect((await streamAt(first, wrong)).status).toBe(401);
 }, 60_000);
 
-test("what a ticket opened at another gateway ends with its token", async () => {
+test("a stream opened by ticket at another gateway ends with its token", async () => {
   const [first, second] = await startTwo("tickets.example/expiry");
   const exp = Math.floor(Date.now() / 1000) + 2;
   const url = await ticketAt(first, await shared.identity.token("bob", { exp }), "s1");
@@ -85,7 +85,7 @@ test("what a ticket opened at another gateway ends with its token", async () => 
   expect(Date.now() / 1000).toBeGreaterThanOrEqual(exp);
 }, 60_000);
 
-test("a key that is listed at the one gateway only opens nothing at the other, ticket or not", async () => {
+test("a key that is listed at one gateway only opens nothing at the other, with or without a ticket", async () => {
   const key = createApiKey();
   const log = "tickets.example/keys";
   const [first, second] = await startTwo(log, listing("bot", key.hash));
@@ -93,11 +93,11 @@ test("a key that is listed at the one gateway only opens nothing at the other, t
   const elsewhere = await start(log, listing("bot", createApiKey().hash), first);
   const foreign = await ticketAt(first, key.key, "s2");
   expect((await streamAt(elsewhere, foreign)).status).toBe(401);
-  // Used up by the try.
+  // Used up by the failed attempt.
   expect((await streamAt(first, foreign)).status).toBe(401);
 }, 60_000);
 
-test("a line taken out of a gateway's own list ends what a ticket of another opened there", async () => {
+test("removing a line from a gateway's own list ends what another gateway's ticket opened there", async () => {
   const key = createApiKey();
   const log = "tickets.example/lines";
   const first = await start(log, listing("bot", key.hash));
@@ -110,7 +110,7 @@ test("a line taken out of a gateway's own list ends what a ticket of another ope
   expect(sseEvents(await stream.text()).at(-1)).toMatchObject({ code: "ACCESS_EXPIRED" });
 }, 60_000);
 
-test("while the database is away no ticket is taken, with the ledger's own code; when it is back, they are", async () => {
+test("while the database is down every ticket is rejected with the ledger's own code; afterwards they are accepted", async () => {
   const [first, second] = await startTwo("tickets.example/down");
   const token = await shared.identity.token("alice");
   const [one, other] = [await ticketAt(first, token, "s1"), await ticketAt(first, token, "s2")];

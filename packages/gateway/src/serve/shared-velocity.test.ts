@@ -15,7 +15,7 @@ const velocity = (rule: string): string => `${OPEN_POLICY}  velocity:\n    - ${r
 const NOTES = "match: { event_type: custom }";
 const FEW = velocity(`{ id: few, ${NOTES}, max_invocations: 20, window_seconds: 600 }`);
 
-/** Starts a gateway whose agent says something of its own as often as the name of the run says, in one write. */
+/** Starts a gateway whose agent sends a note as often as the run id says, in one write. */
 async function start(
   policy: string,
   beside?: Served,
@@ -43,7 +43,7 @@ async function start(
   return served;
 }
 
-/** How many notes a run is let through with. */
+/** How many notes of a run are forwarded. */
 async function notes(served: Served, session: string, runId: string): Promise<number> {
   const answer = await fetch(`${served.running.dataUrl}/agents/support?session=${session}`, {
     method: "POST",
@@ -72,7 +72,7 @@ test("a session has one window over all gateways, all of it, and each session it
   expect(sum(counts)).toBe(20);
 }, 60_000);
 
-test("a gateway that starts anew, or later, finds the window as it is", async () => {
+test("a restarted or new gateway finds the window unchanged", async () => {
   const first = await start(FEW);
   expect(await notes(first, "s1", "ax15")).toBe(15);
   await first.running.close();
@@ -82,7 +82,7 @@ test("a gateway that starts anew, or later, finds the window as it is", async ()
   expect(await notes(again, "s1", "cx15")).toBe(0);
 }, 60_000);
 
-test("an agent has one window over all gateways, whoever asks it, and what is blocked uses nothing up", async () => {
+test("an agent has one window over all gateways, for all clients, and blocked events do not count", async () => {
   const policy = velocity(
     `{ id: busy, scope: agent, ${NOTES}, max_invocations: 30, window_seconds: 600 }`,
   );
@@ -97,7 +97,7 @@ test("an agent has one window over all gateways, whoever asks it, and what is bl
   expect(await notes(first, "later", "zx3")).toBe(0);
 }, 60_000);
 
-test("a request of a browser counts at whichever gateway it comes in", async () => {
+test("a browser's request counts at whichever gateway receives it", async () => {
   const rule =
     "{ id: asks, match: { direction: inbound }, max_invocations: 3, window_seconds: 600 }";
   const first = await start(velocity(rule));
@@ -116,7 +116,7 @@ test("a request of a browser counts at whichever gateway it comes in", async () 
   expect(statuses).toEqual([200, 200, 200, 403, 403]);
 }, 60_000);
 
-test("a database that is silent for a moment holds a run up, and blocks nothing of it", async () => {
+test("a short outage of the database delays a run, and blocks nothing of it", async () => {
   const first = await start(FEW);
   expect(await notes(first, "s1", "ax1")).toBe(1);
   await shared.database.freeze();
@@ -135,7 +135,7 @@ test("the only gateway of an embedded store finds the window after a restart", a
   expect(await notes(second, "s2", "cx15")).toBe(15);
 }, 60_000);
 
-test("a policy that is loaded again finds the window as it was, under another cap too", async () => {
+test("a reloaded policy finds the window unchanged, also under another cap", async () => {
   const served = await start(FEW, undefined, "sqlite:receipts");
   expect(await notes(served, "s1", "ax15")).toBe(15);
   const reload = async (policy: string): Promise<void> => {

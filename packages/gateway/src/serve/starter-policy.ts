@@ -1,5 +1,5 @@
 /**
- * Without a policy file the gateway starts here: chat passes, without what a page would load, run or hide; everything
+ * The policy without a policy file: it allows chat, without anything that a page would load, run or hide; everything
  * else needs a capability.
  */
 export const STARTER_POLICY = `hushspec: "0.1.0"

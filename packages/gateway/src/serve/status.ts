@@ -4,21 +4,21 @@ import type { OpenPolicy } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
 import { VERSION } from "../base/version.js";
 
-/** What the status needs beside the gateway. */
+/** Sources of the status, next to the gateway. */
 export type StatusSources = {
   readonly gateway: Gateway;
   readonly policy: OpenPolicy;
   readonly receipts: OpenReceipts;
   readonly startedAt: number;
-  /** The name of this gateway among those on its database. */
+  /** The name of this gateway in the fleet. */
   readonly gatewayName: string;
   readonly fleet: Fleet | undefined;
   listeners(): { readonly data: string; readonly control: string };
-  /** `sqlite` or `postgres`; the address may hold a password. */
+  /** `sqlite` or `postgres`; the URL may contain a password. */
   readonly storeKind: string;
 };
 
-/** The state of a gateway on one page. */
+/** Collects the status of a gateway. */
 export async function readStatus(sources: StatusSources): Promise<object> {
   const { gateway, policy, receipts, startedAt } = sources;
   const { telemetry, sessions, clock, drain } = gateway.context;
@@ -52,7 +52,7 @@ export async function readStatus(sources: StatusSources): Promise<object> {
   };
 }
 
-/** A gateway as the others show it. */
+/** A gateway as the others list it. */
 export type GatewayFacts = {
   readonly version: string;
   readonly started_at: number;
@@ -64,7 +64,7 @@ export type GatewayFacts = {
   readonly events_blocked: number;
 };
 
-/** What a gateway tells the others of itself. */
+/** The facts that a gateway publishes to the others. */
 export function gatewayFacts(gateway: Gateway, startedAt: number): GatewayFacts {
   const { telemetry, sessions, drain } = gateway.context;
   return {
@@ -79,18 +79,18 @@ export function gatewayFacts(gateway: Gateway, startedAt: number): GatewayFacts 
   };
 }
 
-/** All gateways that are alive, this one first; only this one while the others cannot be asked for. */
+/** All live gateways, this one first; only this one while the others cannot be read. */
 async function gatewaysOf(sources: StatusSources): Promise<object[]> {
   const { gateway, startedAt, gatewayName, fleet } = sources;
   const members = (await fleet?.members().catch(() => undefined)) ?? [];
   return [
     { id: gatewayName, ...gatewayFacts(gateway, startedAt) },
-    // Where it is reached is for gateways.
+    // The relay address is for gateways only.
     ...members.map(({ id, facts: { relay: _relay, ...facts } }) => ({ id, ...facts })),
   ];
 }
 
-/** A store that is down has no size; the rest of the page is then all the more wanted. */
+/** An unavailable store has no size; the rest of the status is then needed most. */
 async function sizeOf(receipts: OpenReceipts): Promise<{ entries?: number }> {
   try {
     return { entries: (await receipts.store.head()).size };

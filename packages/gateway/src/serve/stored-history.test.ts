@@ -29,7 +29,7 @@ async function copies(): Promise<{ older: string; newer: string; newest: string 
   return { older, newer, newest: await readFile(join(newer, KEY_FILES.history), "utf8") };
 }
 
-test("a gateway that looked before the key was rotated elsewhere is refused, and the new history stays", async () => {
+test("a gateway that read the history before another rotated the key is refused, and the new history stays", async () => {
   const { older, newer, newest } = await copies();
   await shareHistory(older, store);
   await assertNewestHistory(older, store);
@@ -41,7 +41,7 @@ test("a gateway that looked before the key was rotated elsewhere is refused, and
   expect(await store.readKeyHistory()).toBe(newest);
 });
 
-test("a rotation between the last look and the write is not lost either", async () => {
+test("a rotation between the last read and the write is not lost either", async () => {
   const { older, newer, newest } = await copies();
   const rotatedMeanwhile: Pick<ReceiptStore, "readKeyHistory" | "writeKeyHistory"> = {
     readKeyHistory: async () => {

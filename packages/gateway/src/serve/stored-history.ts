@@ -6,9 +6,9 @@ import "../keys/errors.js";
 import { KEY_FILES, readHistory } from "../keys/key-history.js";
 
 /**
- * Refuses a key directory that is an older copy. The store knows the history of keys that its last writer had; what is
- * there must be the beginning of ours. Where another gateway of the log has a new key by now, this one would go on
- * with the retired key, and the log would be invalid for good.
+ * Refuses a key directory that is an older copy. The store has the key history of its last writer; it must be a
+ * prefix of ours. If another gateway has rotated the key, this one would sign with the retired key, and the log would
+ * stay invalid.
  */
 export async function assertNewestHistory(
   directory: string,
@@ -23,9 +23,9 @@ export async function assertNewestHistory(
 }
 
 /**
- * Keeps the history of keys in the store, where the other gateways of the log find it.
+ * Stores the key history, so that the other gateways of the log find it.
  *
- * @throws CountersignError `ERR_KEYS_HISTORY` when another one was kept there meanwhile that ours does not go on from
+ * @throws CountersignError `ERR_KEYS_HISTORY` when another gateway stored one meanwhile that ours does not extend
  */
 export async function shareHistory(
   directory: string,

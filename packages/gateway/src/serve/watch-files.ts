@@ -1,18 +1,18 @@
 import { statesOf } from "../base/file-states.js";
 import type { FileStates } from "../base/file-states.js";
 
-/** Watches some files until it is stopped. */
+/** Watches files until it is stopped. */
 export type FileWatch = { stop(): void };
 
 const INTERVAL_MS = 500;
 
 /**
- * Calls back when any of the files looks different from what was seen of it before it was read, and has then been still
- * for one interval; whoever is called reads them again, and so sees them anew.
+ * Calls back when the state of a file differs from `seen` and has been stable for one interval. The callback reads
+ * the files again, which updates `seen`.
  *
- * It asks for the state of each path instead of listening to the kernel: editors replace files by renaming,
- * Kubernetes swaps a symbolic link two folders up, and network file systems tell nobody. What was seen comes from the
- * reader, so that nothing written while or after it read is missed, however much later the watch begins.
+ * It polls each path instead of using kernel events: editors replace files by renaming, Kubernetes swaps a symbolic
+ * link two folders up, and network file systems send no events. The reader takes `seen` before it reads, so that no
+ * write during or after the read is missed, however late the watch begins.
  */
 export function watchFiles(
   seen: () => FileStates,
@@ -21,7 +21,7 @@ export function watchFiles(
 ): FileWatch {
   let last = fingerprint(seen());
   const timer = setInterval(() => {
-    // What is read may name other files than before.
+    // The new content may name other files than before.
     const now = fingerprint(statesOf(seen().keys()));
     const isStill = now === last;
     last = now;
