@@ -82,23 +82,20 @@ test.each([
   ["Content-Length: 5", "he", "400 Bad Request"],
   ["Transfer-Encoding: chunked", "5\r\nhello\r\n", "400 Bad Request"],
   ["Content-Length: 0", "", "101 Switching Protocols"],
-])(
-  "a WebSocket handshake with %j and %j gets %s",
-  async (header, body, status) => {
-    const { write, read } = await open();
-    const head = [
-      "GET /ws HTTP/1.1",
-      "Host: 127.0.0.1",
-      "Connection: Upgrade",
-      "Upgrade: websocket",
-      "Sec-WebSocket-Version: 13",
-      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-      header,
-    ];
-    write(`${head.join("\r\n")}\r\n\r\n${body}`);
-    await expect.poll(read).toContain(`HTTP/1.1 ${status}`);
-  },
-);
+])("a WebSocket handshake with %j and %j gets %s", async (header, body, status) => {
+  const { write, read } = await open();
+  const head = [
+    "GET /ws HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    header,
+  ];
+  write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  await expect.poll(read).toContain(`HTTP/1.1 ${status}`);
+});
 
 test("a connection whose request was parsed twice is counted once", async () => {
   const { write, read } = await open();
