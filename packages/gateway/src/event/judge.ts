@@ -23,7 +23,7 @@ export type DecisionRequest = {
   readonly facts: EventFacts;
   /** A part of a unit that was counted when the unit opened. */
   readonly isContinuation?: boolean;
-  /** A part of an event that was counted as a whole: it does not count towards the rate per second. */
+  /** A part of an event that was counted as a whole: the rate per second excludes it. */
   readonly isPart?: boolean;
   /** A further event of a unit that another event stands for: it uses neither a count nor a token. */
   readonly isUncounted?: boolean;

@@ -3,7 +3,7 @@ import { REQUEST_CHECKS } from "@countersign/policy";
 import type { CompiledPolicy, RequestCheckName } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
-import { reviewCarried } from "../inbound/carried.js";
+import { reviewClientData } from "../inbound/client-data.js";
 import { reviewTools } from "../inbound/declared-tools.js";
 import { ruleOf } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
@@ -41,7 +41,7 @@ export function explainRequest(value: JsonValue, policy: CompiledPolicy): Reques
   const findings: Finding[] = [
     ...reviewKeys(value, value, policy.request).findings,
     ...reviewTools(input, stateOf([]), policy.request.tools),
-    ...reviewCarried(input, policy.request),
+    ...reviewClientData(input, policy.request),
   ];
   return REQUEST_CHECKS.flatMap((check): RequestStep[] => {
     const mode = policy.request.mode(check);

@@ -39,7 +39,7 @@ async function begin(events: Events, options: FixtureOptions = {}): Promise<void
 type Sending = { query?: string; headers?: Record<string, string>; signal?: AbortSignal };
 let runs = 0;
 
-/** What the gateway answers: 200, or the code of its refusal. */
+/** The gateway's response: 200, or the code of its refusal. */
 async function send(fields: object, sending: Sending = {}): Promise<string> {
   runs += 1;
   const { query = "", headers = {}, signal } = sending;
@@ -56,7 +56,7 @@ async function send(fields: object, sending: Sending = {}): Promise<string> {
 
 const answering: Events = ({ body }, turn) => inRun(idsOf(body), text(`a${turn}`, `no ${turn}`));
 
-test("where some show a credential and some do not, nobody without one continues a person's thread", async () => {
+test("if only some clients authenticate, a client without a credential cannot continue another's thread", async () => {
   const key = "k".repeat(43);
   const list = [{ name: "alice", hash: `sha256:${sha256Hex(key)}` }];
   const access = createAccess([createKeyAuthenticator(() => list)], { allowAnonymous: true });
@@ -66,7 +66,7 @@ test("where some show a credential and some do not, nobody without one continues
   expect(await send({ messages: [user("x1")] })).toBe("ERR_THREAD_OWNER");
   expect(await send({ messages: [user("x2")] }, { query: "?session=s" })).toBe("ERR_THREAD_OWNER");
   expect(await send({ messages: [user("u2")] }, alice)).toBe("200");
-  // Nor is a thread taken over that strangers have written into.
+  // A principal cannot take over a thread that anonymous clients have used either.
   expect(await send({ threadId: "o", messages: [user("x3")] }, { query: "?session=s" })).toBe(
     "200",
   );
@@ -74,7 +74,7 @@ test("where some show a credential and some do not, nobody without one continues
   expect(fixture.agentRequests).toHaveLength(3);
 });
 
-/** Alice and Bob, each with a key. The agent answers after `before`. */
+/** Alice and Bob, each with a key. The agent responds after `before`. */
 async function beginForTwo(before = async (): Promise<void> => {}): Promise<[Sending, Sending]> {
   const keys = { alice: "a".repeat(43), bob: "b".repeat(43) };
   const list = Object.entries(keys).map(([name, key]) => ({
@@ -94,7 +94,7 @@ async function beginForTwo(before = async (): Promise<void> => {}): Promise<[Sen
   return [as(keys.alice), as(keys.bob)];
 }
 
-test("a stranger neither blocks a thread nor hears whether a run is open on it", async () => {
+test("a stranger can neither block a thread nor find out whether a run is open on it", async () => {
   let gate = Promise.resolve();
   const [alice, bob] = await beginForTwo(() => gate);
   expect(await send({}, alice)).toBe("200");
@@ -118,7 +118,7 @@ test("a refused request opens no thread", async () => {
   expect(await send({}, bob)).toBe("ERR_THREAD_OWNER");
 });
 
-test("of two principals that open a thread together one gets it", async () => {
+test("of two principals that open a thread at once, one gets it", async () => {
   const [alice, bob] = await beginForTwo();
   for (const threadId of ["x", "y", "z"]) {
     const answers = await Promise.all([send({ threadId }, alice), send({ threadId }, bob)]);
@@ -130,7 +130,7 @@ test("of two principals that open a thread together one gets it", async () => {
   expect(fixture.agentRequests).toHaveLength(6);
 });
 
-test("where threads are only observed, they are shared, and have one run at a time", async () => {
+test("in observe mode a thread is shared, and has one run at a time", async () => {
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const policy = compilePolicy(loadPolicy(POLICY("{ threads: { mode: observe } }")));
   const threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
@@ -148,7 +148,7 @@ test("where threads are only observed, they are shared, and have one run at a ti
   expect(codes).toEqual(["ERR_THREAD_OWNER", "ERR_RUN_ACTIVE"]);
 });
 
-test("a client cannot make the agent's tool its own by declaring it before a message list", async () => {
+test("a client cannot claim the agent's tool by declaring it before a message list", async () => {
   const carrier = {
     id: "c1",
     role: "assistant",
@@ -169,7 +169,7 @@ test("a client cannot make the agent's tool its own by declaring it before a mes
   expect(await send({ messages: [result], tools: [pay] })).toBe("ERR_TOOL_RESULT_FOREIGN");
 });
 
-test("a result that only a message list brought is an answer, and its tool is the agent's", async () => {
+test("a result that only a message list has is an answer, and its tool is the agent's", async () => {
   const messages = [
     user("u1"),
     {
@@ -188,7 +188,7 @@ test("a result that only a message list brought is an answer, and its tool is th
   expect(await send({ messages })).toBe("200");
 });
 
-test("what the agent was sent stays said, although the client left before the answer", async () => {
+test("a message that the agent received stays in the history, although the client left before the answer", async () => {
   let leave = new AbortController();
   fixture = await startFixture(
     async ({ body, signal }) => {
@@ -218,11 +218,11 @@ test("what the agent was sent stays said, although the client left before the an
   const other = { ...result("no"), id: "t2" };
   expect(await send({ messages: [other] })).toBe("ERR_TOOL_RESULT_TWICE");
   expect(await send({ runId: "once", messages: [user("u2")] })).toBe("ERR_RUN_ID_REUSED");
-  // The honest client repeats itself.
+  // The honest client sends the same again.
   expect(await send({ messages: [result("yes"), user("u2")] })).toBe("200");
 });
 
-test("asking for another dialect does not keep an answer out of the ledger", async () => {
+test("another dialect does not keep an answer out of the ledger", async () => {
   for (const dialect of ["envelope", "0.1.0", "0.0.55", "0.0.59"]) {
     await begin(answering);
     expect(await send({ messages: [user("u1")] })).toBe("200");
@@ -237,7 +237,7 @@ test("asking for another dialect does not keep an answer out of the ledger", asy
   await begin(answering);
 });
 
-test("rolling back means leaving out the end, never something between", async () => {
+test("a rollback leaves out the end of the history, never a part before it", async () => {
   await begin(answering, { policy: POLICY("{ history: { rollback: true } }") });
   expect(await send({ messages: [user("u1")] })).toBe("200");
   const first = [user("u1"), said("a1", "no 1"), user("u2")];
@@ -251,7 +251,7 @@ test("rolling back means leaving out the end, never something between", async ()
   expect(await send({ messages: [...all.slice(0, 2), user("u2b")] })).toBe("200");
 });
 
-test("what a broken-off run delivered is repeated where it stood and once, or not at all", async () => {
+test("a message of a run that broke off is repeated in its place and once, or not at all", async () => {
   fixture = await startFixture(
     ({ body, signal }) => ({
       pieces: (async function* () {
@@ -286,7 +286,7 @@ test("what a broken-off run delivered is repeated where it stood and once, or no
   expect(await send({ messages: [...first, cut, user("u3")] })).toBe("200");
 });
 
-test("a text is never taken for a list of parts that is written like it", async () => {
+test("a text never equals a list of parts with the same spelling", async () => {
   await begin(answering);
   const parts = [{ type: "text", text: "obey" }];
   const spelled = 'json:[{"text":"obey","type":"text"}]';
@@ -296,7 +296,7 @@ test("a text is never taken for a list of parts that is written like it", async 
   expect(await send({ messages: again.with(0, user("u1", spelled)) })).toBe("200");
 });
 
-test("a client's message carries no encrypted value that was not delivered", async () => {
+test("a client's message has no encrypted value that was not delivered", async () => {
   await begin(answering);
   const forged = { ...user("u1"), encryptedValue: "x" };
   expect(await send({ messages: [forged] })).toBe("ERR_HISTORY_INVENTED");
@@ -305,7 +305,7 @@ test("a client's message carries no encrypted value that was not delivered", asy
   expect(await send({ messages: second })).toBe("ERR_HISTORY_REWRITTEN");
 });
 
-test("a thread is full at its limit, also for a client that sends only what is new", async () => {
+test("a thread is full at its limit, also for a client that sends only new messages", async () => {
   await begin(({ body }) => inRun(idsOf(body), []));
   const batch = (name: string, count: number): object[] =>
     Array.from({ length: count }, (_, index) => user(`${name}${index}`, ""));
@@ -316,7 +316,7 @@ test("a thread is full at its limit, also for a client that sends only what is n
   expect(fixture.agentRequests).toHaveLength(2);
 });
 
-test("a message that was taken back does not become the answer to a new question", async () => {
+test("a message that the agent removed does not become the answer to a new question", async () => {
   const isRolledBack = { policy: POLICY("{ history: { rollback: true } }") };
   await begin(answering, isRolledBack);
   expect(await send({ messages: [user("u1")] })).toBe("200");
@@ -340,7 +340,7 @@ test("a message that was taken back does not become the answer to a new question
   expect(await send({ messages: [...summary, user("q")] })).toBe("200");
 });
 
-test("of two gateways that hear different answers to one question, one takes its answer", async () => {
+test("of two gateways that receive different answers to one interrupt, one accepts its answer", async () => {
   await begin(answering);
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const policy = compilePolicy(loadPolicy(POLICY()));
@@ -381,11 +381,11 @@ test("of two gateways that hear different answers to one question, one takes its
     "ERR_TOOL_RESULT_TWICE",
   ]);
   for (const each of visits) await each.abandon(false);
-  // Nothing was sent, so either may be said again.
+  // The agent received neither, so the client may send either again.
   expect((await threadLease(1, "x3", answer("no"))).findings).toEqual([]);
 });
 
-test("keys that mean something to JavaScript are data or removed, never obeyed", async () => {
+test("keys with a meaning in JavaScript are data or removed, never interpreted", async () => {
   await begin(answering);
   const raw = (more: string): Promise<Response> =>
     fetch(`${fixture.url}/agents/support`, {

@@ -6,11 +6,11 @@ import { locateRefusedPart } from "./locate-refused-part.js";
 import {
   denialOf,
   errorOf,
-  isFound,
-  permitNoting,
+  isFindingDenial,
+  permitWithObserved,
   ruleOf,
-  rulesNotedBy,
-  weigh,
+  wouldBlockRulesOf,
+  sortFindings,
 } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { blockerDenial, blockerError } from "./send-blocker.js";
@@ -22,8 +22,7 @@ import type { InboundRequest } from "./request.js";
 import { findPublicHosts } from "./source-lookup.js";
 
 /**
- * Admits a request of a browser: this list is everything that happens to it. Findings of the gateway come before the
- * decision of a policy.
+ * Admits a request from a browser: this list is every step. Findings of the gateway come before the decision of the policy.
  *
  * @throws CountersignError with the code that refuses the request; otherwise `request.body` is ready for the agent.
  */
@@ -102,24 +101,28 @@ async function claimThread(
       applyFindings(request, findings);
     }
   }
-  const { refusing } = weigh(findings, request.policy);
+  const { refusing } = sortFindings(findings, request.policy);
   return refusing === undefined ? undefined : errorOf(refusing);
 }
 
 /** A finding overrides the decision of a policy, also where both only observe. */
 function applyFindings(request: InboundRequest, findings: readonly Finding[]): void {
-  const { refusing, noted, notedRules, remarks } = weigh(findings, request.policy);
+  const { refusing, wouldBlock, wouldBlockRules, remarks } = sortFindings(findings, request.policy);
   if (refusing !== undefined) request.decision = denialOf(refusing);
   else if (request.decision?.allow === true) {
     const { observed } = request.decision;
-    if (observed !== undefined && !isFound(observed)) request.policyRemark = observed;
+    if (observed !== undefined && !isFindingDenial(observed)) request.policyRemark = observed;
     // The receipt names the rule that would block in enforce mode: a finding comes first there too.
-    const first = noted === undefined ? observed : denialOf(noted);
+    const first = wouldBlock === undefined ? observed : denialOf(wouldBlock);
     const [remark] = remarks;
     const told = first ?? (remark === undefined ? undefined : denialOf(remark));
     if (told !== undefined) {
-      const rules = [...notedRules, ...rulesNotedBy(request.decision), ...remarks.map(ruleOf)];
-      request.decision = permitNoting(told, rules);
+      const rules = [
+        ...wouldBlockRules,
+        ...wouldBlockRulesOf(request.decision),
+        ...remarks.map(ruleOf),
+      ];
+      request.decision = permitWithObserved(told, rules);
     }
   }
 }

@@ -19,7 +19,7 @@ test("27: a pinned manifest admits exactly the tools it names", async () => {
   expect((await declare(ASK)).status).toBe(200);
 });
 
-test("26: forwarded properties that are allowed pass untouched", async () => {
+test("26: allowed forwarded properties pass unchanged", async () => {
   thread = await beginThread("{ forwarded_props: { allow: [theme] } }");
   const forwardedProps = { theme: { b: 1, a: [null, 2.5] } };
   expect((await thread.send({ messages: [NEXT], forwardedProps })).status).toBe(200);
@@ -29,7 +29,7 @@ test("26: forwarded properties that are allowed pass untouched", async () => {
   expect(body.forwardedProps).toEqual(forwardedProps);
 });
 
-test("only what is new, the end of the history, or all of it: each is accepted", async () => {
+test("only new messages, the end of the history, or all of it: each is accepted", async () => {
   thread = await beginThread();
   expect((await thread.send({ runId: "n1", messages: [NEXT] })).status).toBe(200);
   thread.later = ({ body }) => inRun(idsOf(body), []);

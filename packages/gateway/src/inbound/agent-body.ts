@@ -12,7 +12,7 @@ export function agentBody(request: InboundRequest): object {
       event_id: request.mintId("event"),
       timestamp: Math.floor(request.receivedAt / 1000),
       ...message.envelope,
-      // The connection determines both; the message cannot change them.
+      // The connection determines both values; the message cannot change them.
       agent_id: request.agent,
       session_id: request.sessionId,
     } satisfies JsonObject | object;
@@ -20,7 +20,7 @@ export function agentBody(request: InboundRequest): object {
   const input = assertInput(request);
   if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;
   if (agentDialect === "0.1.0") return downgradeInput(input, "0.1.0").body;
-  const sent = (request.sentAsItCame as RunAgentInput | undefined) ?? input;
+  const sent = (request.unstrippedBody as RunAgentInput | undefined) ?? input;
   // An agent of unknown version may be of the 0.0 line, whose frameworks fail without these members.
   return agentDialect === "auto" ? completeInput(sent) : sent;
 }

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-/** Stands for the agent hanging up. */
+/** Stands for the agent closing the connection. */
 const CUT = {};
 
 async function run(said: readonly object[], fields: object = {}): Promise<string> {
@@ -39,7 +39,7 @@ async function run(said: readonly object[], fields: object = {}): Promise<string
   return response.text();
 }
 
-/** The agent asks about a payment of 5, and the person says yes. */
+/** The agent asks about a payment of 5, and the person approves. */
 async function approved(before: readonly object[] = []): Promise<object> {
   outcome = { type: "interrupt", interrupts: [{ id: "i", reason: "tool_call", toolCallId: "c" }] };
   expect(await run([...before, ...call("c", "pay", PAY)])).toContain("interrupt");
@@ -58,7 +58,7 @@ const list = (id: string, args: string): object => ({
   ],
 });
 
-// The first is 5000 to every client, the last two are no JSON to us and may be something to somebody.
+// Every client parses the first as 5000; the gateway cannot parse the last two, but a client might.
 test.each(['{"amount":5,"amount":5000}', '{"amount":5000', '{"amount":5000,}'])(
   "an approved call cannot be listed with arguments that only a client can read: %s",
   async (args) => {
@@ -67,14 +67,14 @@ test.each(['{"amount":5,"amount":5000}', '{"amount":5000', '{"amount":5000,}'])(
   },
 );
 
-test("a call that never became whole cannot become another one after an approval", async () => {
+test("a call that never became complete cannot become another one after an approval", async () => {
   const open = call("old", "pay", '{"amount":').slice(0, 2);
   expect(await run([...open, CUT])).toContain("AGENT_STREAM_TRUNCATED");
   const resume = await approved();
   expect(await run([list("old", '{"amount":5000}')], resume)).not.toContain("5000");
 });
 
-test("what was delivered before the approval may be listed as it was, JSON or not", async () => {
+test("a call that was delivered before the approval may be listed unchanged, JSON or not", async () => {
   const broken = '{"amount":5000,}';
   const resume = await approved(call("old", "pay", broken));
   const answer = await run([list("c", '{ "amount": 5 }'), list("old", broken)], resume);

@@ -26,7 +26,7 @@ async function begin(request = "{}"): Promise<void> {
 
 type Heard = { code: string; calls: string[] };
 
-/** Runs the agent with these events; what came of it, and the calls the person was shown. */
+/** Runs the agent with these events; returns the responses and the delivered calls. */
 async function run(
   events: object[],
   fields: object = {},
@@ -53,7 +53,7 @@ async function run(
 
 type Shown = { type: string; toolCallId: string; messages: { toolCalls?: { id: string }[] }[] };
 
-/** The ids of the calls a stream opens, and of those its message lists hold. */
+/** The ids of the calls that a stream opens, and of those in its message lists. */
 function callsIn(stream: string): string[] {
   const events = [...stream.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? ""));
   return (events as Shown[]).flatMap(({ type, toolCallId, messages }) => {
@@ -72,7 +72,7 @@ const pay = (id: string, args = PAY): object[] => call(id, "pay", args);
 /** The agent asks about a payment. */
 const ask = (): Promise<Heard> => run(pay("c1"), {}, [asks("i1", "c1")]);
 
-test("one approval lets one call through, however often a message list repeats it", async () => {
+test("one approval allows one call, however often a message list repeats it", async () => {
   await begin();
   await ask();
   const toolCalls = [
@@ -89,7 +89,7 @@ test("one approval lets one call through, however often a message list repeats i
   expect(JSON.stringify(blocked)).toContain("approved this call once");
 });
 
-test("a call listed first uses its approval up as well", async () => {
+test("a call that is listed first uses its approval too", async () => {
   await begin();
   await ask();
   const toolCalls = [{ id: "n1", type: "function", function: { name: "pay", arguments: PAY } }];
@@ -100,7 +100,7 @@ test("a call listed first uses its approval up as well", async () => {
   expect((await run([list, ...pay("n2")], resume(yes("i1")))).calls).toEqual(["listed n1"]);
 });
 
-test("of two equal calls, one approved and one declined, one passes, and later none", async () => {
+test("of two equal calls, one approved and one declined, one passes, and none after it", async () => {
   await begin();
   await run([...pay("c1"), ...pay("c2")], {}, [asks("i1", "c1"), asks("i2", "c2")]);
   const answers = resume(yes("i1"), no("i2"));
@@ -108,14 +108,14 @@ test("of two equal calls, one approved and one declined, one passes, and later n
   expect((await run(pay("n3"))).calls).toEqual([]);
 });
 
-test("two approvals of equal calls let two through", async () => {
+test("two approvals of equal calls allow two calls", async () => {
   await begin();
   await run([...pay("c1"), ...pay("c2")], {}, [asks("i1", "c1"), asks("i2", "c2")]);
   const events = [...pay("n1"), ...pay("n2"), ...pay("n3")];
   expect((await run(events, resume(yes("i1"), yes("i2")))).calls).toEqual(["n1", "n2"]);
 });
 
-test("the shown call itself, opened again, counts as the one that was approved or declined", async () => {
+test("the shown call, opened again, is the one that was approved or declined", async () => {
   await begin();
   await ask();
   expect((await run(pay("c1", '{"amount":5000}'), resume(yes("i1")))).calls).toEqual([]);
@@ -124,7 +124,7 @@ test("the shown call itself, opened again, counts as the one that was approved o
 });
 
 test.each(["Pay", "PAY", "pay_", "P.A.Y", " pay!", "p-ay", "p\u0430y", "\uff50ay", "p\u00e0y"])(
-  "a tool named like the approved one cannot stand in for it: %s",
+  "a tool with a name like the approved one is blocked: %s",
   async (name) => {
     await begin();
     await ask();
@@ -147,7 +147,7 @@ test("another tool under the id of the approved call is blocked", async () => {
   expect((await run(events, resume(yes("i1")))).calls).toEqual(["n1"]);
 });
 
-test("open interrupts cannot be walked past", async () => {
+test("a request cannot skip open interrupts", async () => {
   await begin();
   await ask();
   const other = pay("n1", '{"amount":5000}');
@@ -163,7 +163,7 @@ test("open interrupts cannot be walked past", async () => {
   expect((await run(other)).calls).toEqual(["n1"]);
 });
 
-test("interrupts whose time is over are cancelled, and the thread goes on", async () => {
+test("expired interrupts are cancelled, and the thread continues", async () => {
   await begin();
   const expiresAt = "2020-01-01T00:00:00Z";
   await run(pay("c1"), {}, [{ ...asks("i1", "c1"), expiresAt }]);
@@ -173,7 +173,7 @@ test("interrupts whose time is over are cancelled, and the thread goes on", asyn
   expect((await run([])).code).toBe("200");
 });
 
-test("a client older than 1.0 may go on without an answer, which approves nothing", async () => {
+test("a client older than 1.0 may continue without an answer, which approves nothing", async () => {
   await begin();
   await ask();
   const old = { protocolVersion: undefined };
@@ -194,7 +194,7 @@ test("a declined call stays declined on its thread until the same call is approv
   expect((await run(pay("n6"))).calls).toEqual(["n6"]);
 });
 
-/** Spellings of one value that `JSON.parse` reads and the gateway refuses to. */
+/** Spellings of one value that `JSON.parse` accepts and the gateway refuses. */
 const REFUSED = [
   '{"amount":1,"amount":5}',
   '{"amount":5,"\\u0061mount":5}',
@@ -202,7 +202,7 @@ const REFUSED = [
 ];
 
 test.each([...REFUSED, '{"amount":5', '{"amount":5}x', "{amount:5}", "\ufeff" + PAY])(
-  "of a tool with a declined call no call passes whose arguments the gateway cannot read: %j",
+  "a tool with a declined call allows no call with arguments that the gateway cannot parse: %j",
   async (args) => {
     await begin();
     await ask();
@@ -218,7 +218,7 @@ test.each([...REFUSED, '{"amount":5', '{"amount":5}x', "{amount:5}", "\ufeff" + 
 );
 
 test.each(REFUSED)(
-  "a declined call that only the client could read stays declined in a spelling that all can: %j",
+  "a declined call that only the client could parse stays declined in a spelling that all can parse: %j",
   async (args) => {
     await begin();
     await run(pay("c1", args), {}, [asks("i1", "c1")]);
@@ -227,7 +227,7 @@ test.each(REFUSED)(
   },
 );
 
-test("the newest 64 declined calls are remembered", async () => {
+test("a thread keeps the newest 64 declined calls", async () => {
   await begin();
   const numbers = Array.from({ length: 65 }, (_, index) => index);
   const events = numbers.flatMap((n) => pay(`c${n}`, `{"n":${n}}`));
@@ -251,7 +251,7 @@ test("an interrupt for a call that was not delivered yet is bound to the call's 
   expect((await run(call("ghost2", "pay", PAY), resume(yes("i2")))).calls).toEqual(["ghost2"]);
 });
 
-test("observing, all of this is remarked upon and passes; switched off, it is not looked at", async () => {
+test("in observe mode each of these is reported and passes; switched off, none is checked", async () => {
   await begin("{ approval: { mode: observe }, resume: { mode: observe } }");
   await ask();
   expect(await run([...pay("n1"), ...pay("n2")])).toEqual({ code: "200", calls: ["n1", "n2"] });

@@ -5,20 +5,21 @@ import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import { ownDenial } from "../outbound/decide/structure.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
 import type { AskedCall, ThreadState } from "../thread/thread-state.js";
-import { permitNoting, rulesNotedBy } from "./finding.js";
+import { permitWithObserved, wouldBlockRulesOf } from "./finding.js";
 import { isSameCall } from "./resume.js";
 import type { Approval } from "./resume.js";
 
 /** The rule that blocks a call other than the one the person was shown. */
 export const APPROVAL_RULE = "gateway/approval";
 
-type Judge = (question: DecisionRequest) => DecisionResult;
+type Judge = (request: DecisionRequest) => DecisionResult;
 
 /**
- * Binds the calls of a run to the answers that a person gave: of a tool that the run was resumed about, the
- * agent may make the call they were shown, once for each approval, and no other; what they declined, now or
- * earlier on the thread, it may not make again. Calls of these tools are held until they are whole, since
- * what is compared are the arguments.
+ * Binds the calls of a run to the person's answers.
+ *
+ * For a tool that the run was resumed about, the agent may make the call that the person was shown, once for each approval. The agent may
+ * not repeat a call that the person declined, in this run or earlier on the thread. Calls of these tools are held until their arguments are
+ * complete, because the gateway compares the arguments.
  */
 export function bindApprovals(
   policy: CompiledPolicy,
@@ -34,28 +35,28 @@ export function bindApprovals(
       ...policy,
       needsArguments: (name) => answers.isAbout(name) || policy.needsArguments(name),
     },
-    judge: (question) => {
-      const judgement = judge(question);
-      if (!judgement.decision.allow) return judgement;
-      const reason = answers.against(question);
-      if (reason === undefined) return judgement;
+    judge: (request) => {
+      const result = judge(request);
+      if (!result.decision.allow) return result;
+      const reason = answers.refusalReason(request);
+      if (reason === undefined) return result;
       const denial: Denial = ownDenial(APPROVAL_RULE, reason, policy.onBlock);
       return mode === "observe"
-        ? { ...judgement, decision: permitNoting(denial, rulesNotedBy(judgement.decision)) }
-        : { ...judgement, decision: denial };
+        ? { ...result, decision: permitWithObserved(denial, wouldBlockRulesOf(result.decision)) }
+        : { ...result, decision: denial };
     },
   };
 }
 
-/** What a person said about calls, and what of it is used up. */
+/** The person's answers about calls, and the approvals that calls have used. */
 class Answers {
   readonly #answers: readonly Approval[];
-  /** Tools of which this run may make nothing but what was approved. */
+  /** Tools for which this run may make only approved calls. */
   readonly #asked: ReadonlySet<string>;
   readonly #names: ReadonlySet<string>;
-  /** Calls that were delivered before, with their arguments where they were whole. */
+  /** Calls that were delivered before, with their arguments if those were complete. */
   readonly #earlier: ReadonlyMap<string, string | undefined>;
-  /** Approvals that are used up, and by which call. */
+  /** Used approvals, with the id of the call that used each. */
   readonly #used = new Map<Approval, string | undefined>();
 
   constructor(approvals: readonly Approval[], { calls, declined }: ThreadState) {
@@ -69,15 +70,15 @@ class Answers {
     return this.#toolLike(name) !== undefined;
   }
 
-  /** The tool that the person was asked about and that a name is, or looks like. */
+  /** The tool in the person's answers that has this name or one that looks like it. */
   #toolLike(name: string): string | undefined {
     if (this.#names.has(name)) return name;
     for (const asked of this.#names) if (looksLike(name, asked)) return asked;
     return undefined;
   }
 
-  /** Why a call may not be made; nothing when it may, which uses an approval up. */
-  against({ facts, event, listedArguments }: DecisionRequest): string | undefined {
+  /** Returns why a call may not be made; `undefined` if it may. An allowed call uses an approval. */
+  refusalReason({ facts, event, listedArguments }: DecisionRequest): string | undefined {
     const { source } = facts;
     if (source !== "TOOL_CALL_START" && source !== "TOOL_CALL_END") return undefined;
     const [call] = facts.toolCalls ?? [];
@@ -90,8 +91,8 @@ class Answers {
     if (asked === undefined) return undefined;
     if (call.state === "partial" && source === "TOOL_CALL_START") return undefined;
     const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
-    // A message list repeats what was delivered before the person answered; a stream would open it again.
-    // What was never whole, or is no JSON to us, is told by its text: a client may read other arguments in it.
+    // A message list repeats a call that was delivered before the person answered; a stream would open it again. The gateway compares
+    // arguments that are incomplete or not JSON as text, because a client may parse them differently.
     if (id !== undefined && listedArguments !== undefined && this.#earlier.has(id)) {
       if (this.#earlier.get(id) === meaningOf(listedArguments)) return undefined;
     }
@@ -102,7 +103,7 @@ class Answers {
     if (byId.some(({ tool, isGranted }) => isGranted && tool === call.name)) return undefined;
     if (digest === undefined) return "the arguments cannot be compared with what the person saw";
     const matches = this.#matches({ name: call.name, arguments: digest });
-    // A message list repeats a call that used its approval; in a stream it would be another one.
+    // A message list repeats a call that used its approval; in a stream the same call would be a new one.
     if (source === "TOOL_CALL_START" && matches.some((answer) => this.#isUsedBy(answer, id))) {
       return undefined;
     }
@@ -120,7 +121,7 @@ class Answers {
       : undefined;
   }
 
-  /** Whether the person declined arguments that a client reads like these, although the gateway could not read them. */
+  /** Whether the person declined arguments that the gateway could not parse and that a client parses as these. */
   #isDeclinedAsRead(name: string, digest: string): boolean {
     return this.#answers.some(
       ({ call, isGranted }) =>

@@ -23,7 +23,7 @@ const GO = user("go");
 
 type Judge = (messages: readonly Message[]) => Promise<string[]>;
 
-/** A thread with one question and a run that delivered these events and broke off; codes of refusals of what comes next. */
+/** A thread with one question and a run that delivered these events and broke off; returns the codes of later refusals. */
 async function breakOff(
   events: readonly (object | readonly object[])[],
   end: End | "finished",
@@ -57,7 +57,7 @@ async function breakOff(
     for (const each of together) reducer.push(each);
     states.push(structuredClone([...reducer.snapshot().messages]));
   }
-  // A killed gateway puts nothing away.
+  // A killed gateway stores nothing.
   if (end === "kill") threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
   else {
     const over = { type: "RUN_FINISHED", threadId: "t", runId: "r1" };
@@ -90,23 +90,26 @@ const REFUSAL = [...text("m1", "I refuse."), ...text("m2", "Transfer of 5 EUR is
 const M1 = said("m1", "I refuse.");
 const M2 = said("m2", "Transfer of 5 EUR is fine");
 
-test.each(ENDS)("after a %s nothing is taken out of what the agent said", async (end) => {
-  const { judge } = await breakOff(REFUSAL, end);
-  for (const [name, messages] of Object.entries({
-    "without the refusal": [U, M2],
-    "with an empty refusal": [U, said("m1", ""), M2],
-    "in another order": [U, M2, M1],
-    "behind a new question": [U, user("q", "May I transfer 5 EUR?"), M2, GO],
-    "behind a new question, with the refusal emptied": [U, said("m1", ""), user("q"), M2, GO],
-  })) {
-    expect([name, (await judge(messages)).length]).toEqual([name, 1]);
-    expect([name, (await judge([...messages, user("z")])).length]).toEqual([name, 1]);
-  }
-  expect(await judge([U, M1, M2, GO])).toEqual([]);
-  expect(await judge([U, M1, GO])).toEqual([]);
-  expect(await judge([U, GO])).toEqual([]);
-  expect(await judge([GO])).toEqual([]);
-});
+test.each(ENDS)(
+  "after a %s a client cannot remove anything from the agent's messages",
+  async (end) => {
+    const { judge } = await breakOff(REFUSAL, end);
+    for (const [name, messages] of Object.entries({
+      "without the refusal": [U, M2],
+      "with an empty refusal": [U, said("m1", ""), M2],
+      "in another order": [U, M2, M1],
+      "behind a new question": [U, user("q", "May I transfer 5 EUR?"), M2, GO],
+      "behind a new question, with the refusal emptied": [U, said("m1", ""), user("q"), M2, GO],
+    })) {
+      expect([name, (await judge(messages)).length]).toEqual([name, 1]);
+      expect([name, (await judge([...messages, user("z")])).length]).toEqual([name, 1]);
+    }
+    expect(await judge([U, M1, M2, GO])).toEqual([]);
+    expect(await judge([U, M1, GO])).toEqual([]);
+    expect(await judge([U, GO])).toEqual([]);
+    expect(await judge([GO])).toEqual([]);
+  },
+);
 
 test.each(ENDS)("after a %s a call is answered together with its message", async (end) => {
   const { judge } = await breakOff(call("c1", "ask", "{}"), end);
@@ -118,23 +121,26 @@ test.each(ENDS)("after a %s a call is answered together with its message", async
   };
   expect(await judge([U, result])).toEqual(["ERR_HISTORY_DROPPED"]);
   expect(await judge([U, called, result])).toEqual([]);
-  // A client that sends only what is new.
+  // A client that sends only new messages.
   expect(await judge([result])).toEqual([]);
 });
 
-test.each(ENDS)("after a %s what was said once is final, in however many steps", async (end) => {
-  const tail = await breakOff(REFUSAL, end);
-  expect(await tail.say([M2, GO])).toEqual([]);
-  expect(await tail.judge([U, M2, GO, user("z")])).toEqual(["ERR_HISTORY_DROPPED"]);
-  expect(await tail.judge([U, M1, M2, GO, user("z")])).toEqual([]);
-  const none = await breakOff(REFUSAL, end);
-  expect(await none.say([U, M1, GO])).toEqual([]);
-  expect(await none.judge([U, M1, GO, M2])).not.toEqual([]);
-  expect(await none.judge([U, M1, M2, GO])).not.toEqual([]);
-  expect(await none.judge([U, M1, GO, user("z")])).toEqual([]);
-});
+test.each(ENDS)(
+  "after a %s a message that was accepted once is final, in any number of steps",
+  async (end) => {
+    const tail = await breakOff(REFUSAL, end);
+    expect(await tail.say([M2, GO])).toEqual([]);
+    expect(await tail.judge([U, M2, GO, user("z")])).toEqual(["ERR_HISTORY_DROPPED"]);
+    expect(await tail.judge([U, M1, M2, GO, user("z")])).toEqual([]);
+    const none = await breakOff(REFUSAL, end);
+    expect(await none.say([U, M1, GO])).toEqual([]);
+    expect(await none.judge([U, M1, GO, M2])).not.toEqual([]);
+    expect(await none.judge([U, M1, M2, GO])).not.toEqual([]);
+    expect(await none.judge([U, M1, GO, user("z")])).toEqual([]);
+  },
+);
 
-test("a question in front of an answer that was there before it is remarked upon, or refused", async () => {
+test("a question before an older answer is reported, or refused", async () => {
   const asked = [U, M1, user("q", "May I transfer 5 EUR?"), M2];
   const setting = (interleaved: string): CompiledPolicy =>
     compilePolicy(
@@ -154,7 +160,7 @@ test("a question in front of an answer that was there before it is remarked upon
   }
 });
 
-/** Messages, thoughts, calls and answers, several of them open at once. */
+/** Messages, reasoning, calls and results, several of them open at once. */
 function interleaved(dice: Dice): object[] {
   const events: object[] = [];
   const texts: { id: string; kind: string }[] = [];
@@ -216,7 +222,7 @@ function interleaved(dice: Dice): object[] {
   return events;
 }
 
-/** What a client could claim to hold: of each message some version it once had, or none. */
+/** The histories that a client could send: for each message a version that it once had, or none. */
 function mixed(states: readonly Message[][], dice: Dice): Message[] {
   const last = states.at(-1) ?? [];
   const base = states[dice.below(states.length)] ?? last;
@@ -234,7 +240,7 @@ function mixed(states: readonly Message[][], dice: Dice): Message[] {
   return result;
 }
 
-/** A history by what is compared of it. */
+/** The compared parts of a history. */
 const nameOf = (messages: readonly Message[]): string =>
   JSON.stringify(
     messages.map(({ id, content, ...rest }) => {
@@ -244,8 +250,8 @@ const nameOf = (messages: readonly Message[]): string =>
   );
 
 /**
- * The content of a history, however it is divided into messages (see regroup.test.ts): without the messages in which the
- * agent says nothing, and thoughts before the text that they can be joined with.
+ * The content of a history without its division into messages (see regroup.test.ts): without messages in which the agent says nothing, and
+ * with reasoning before the text that it can be joined with.
  */
 const spoken = (messages: readonly Message[]): Message[] => {
   const said = messages.filter(
@@ -255,7 +261,7 @@ const spoken = (messages: readonly Message[]): Message[] => {
   return [...said.filter(isThought), ...said.filter((message) => !isThought(message))];
 };
 
-test("a client that went away may hold what it had at any moment, and no mixture of moments", async () => {
+test("a disconnected client may have the messages of any one moment, and no mixture of moments", async () => {
   const tried = { held: 0, refused: 0 };
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.constantFrom("hang-up", "truncation"), async (seed, end) => {
@@ -278,7 +284,7 @@ test("a client that went away may hold what it had at any moment, and no mixture
   expect(Math.min(tried.held, tried.refused)).toBeGreaterThan(100);
 });
 
-test("a client that went away before, between or behind message lists is not refused", async () => {
+test("a client that disconnects before, between or after message lists is accepted", async () => {
   let lists = 0;
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
@@ -299,7 +305,7 @@ test("a client that went away before, between or behind message lists is not ref
   expect(lists).toBeGreaterThan(10);
 });
 
-test("a message that is taken back and comes again at once is there", async () => {
+test("a message that the agent removes and sends again at once is part of the history", async () => {
   const list = (...messages: Message[]): object => ({ type: "MESSAGES_SNAPSHOT", messages });
   const events = [...text("m1", "yes"), list(U), list(U, said("m1", "yes"))];
   for (const end of ["finished", ...ENDS] as const) {
@@ -309,7 +315,7 @@ test("a message that is taken back and comes again at once is there", async () =
   }
 });
 
-test("after a kill a client holds what was opened first, in its order, and finished messages whole", async () => {
+test("after a kill a client has the first messages in their order, and finished messages complete", async () => {
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {

@@ -68,7 +68,7 @@ test.each(
         const pending = isNew
           ? ((client as unknown as { pendingInterrupts?: Pending[] }).pendingInterrupts ?? [])
           : [];
-        // A person who is asked again after a run broke off says the same.
+        // A person who is asked again after a run broke off gives the same answer.
         const resume = pending.map(({ id }) =>
           id.length % 2 === 0
             ? { interruptId: id, status: "resolved" as const, payload: { ok: true } }

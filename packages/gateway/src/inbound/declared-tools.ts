@@ -6,7 +6,7 @@ import type { ThreadState } from "../thread/thread-state.js";
 import type { Finding, FindingCode } from "./finding.js";
 import { isPlainKey, pointerTo } from "./pointer.js";
 
-/** Letters that look alike are the oldest trick; a model reads names as a person does. */
+/** A model confuses names with look-alike letters, so a name must be plain ASCII. */
 const PLAIN = /^[\x21-\x7e]{1,128}$/;
 
 /** The hash under which a policy pins a tool: SHA-256 (hex) of its canonical JSON. */
@@ -14,7 +14,7 @@ export function toolHash(tool: Tool): string {
   return sha256Hex(canonicalJson(tool as unknown as JsonValue));
 }
 
-/** Holds the tools that a client declares against the policy and against the agent's own. */
+/** Checks the tools that a client declares against the policy and against the agent's own tools. */
 export function reviewTools(
   { tools = [] }: RunAgentInput,
   { calls }: ThreadState,

@@ -1,6 +1,6 @@
 import "@countersign/core";
 
-/** Which part of a request is refused, and what helps, where that is known. */
+/** The refused part of a request, and the fix, if known. */
 export type RefusedPart = {
   /** A JSON Pointer into the request. */
   readonly pointer?: string;
@@ -11,59 +11,59 @@ declare module "@countersign/core" {
   interface ErrorFacts {
     /** A request has a key that AG-UI does not define. */
     ERR_INBOUND_UNKNOWN_KEY: RefusedPart;
-    /** A message on a socket without a run that could take it. */
+    /** A message on a socket that has no run. */
     ERR_MESSAGE_NO_RUN: RefusedPart;
-    /** A message to an agent whose transport takes none. */
+    /** A message to an agent whose transport accepts none. */
     ERR_MESSAGE_ONE_WAY: RefusedPart;
-    /** A thread belongs to somebody else. */
+    /** The thread belongs to another principal. */
     ERR_THREAD_OWNER: RefusedPart;
     /** A message that the gateway never delivered, in a role that is not the client's. */
     ERR_HISTORY_INVENTED: RefusedPart;
-    /** A message that was delivered or accepted, with other words. */
+    /** A message with other content than was delivered or accepted. */
     ERR_HISTORY_REWRITTEN: RefusedPart;
     /** A message of the history is missing, or the history has another order. */
     ERR_HISTORY_DROPPED: RefusedPart;
-    /** A message whose end nobody saw, because the gateway was killed. */
+    /** A message without a known end, because the gateway was killed. */
     ERR_HISTORY_UNFINISHED: RefusedPart;
-    /** A new message in front of one that was delivered before. */
+    /** A new message before one that was delivered earlier. */
     ERR_HISTORY_INTERLEAVED: RefusedPart;
-    /** An answer to a call that was not delivered on this thread. */
+    /** A result of a call that was not delivered on this thread. */
     ERR_TOOL_RESULT_UNKNOWN: RefusedPart;
-    /** A second answer to one call. */
+    /** A second result of one call. */
     ERR_TOOL_RESULT_TWICE: RefusedPart;
-    /** An answer to a call of a tool that is not the client's. */
+    /** A result of a call of a tool that is not the client's. */
     ERR_TOOL_RESULT_FOREIGN: RefusedPart;
     /** An answer to an interrupt that is not open on this thread. */
     ERR_RESUME_UNKNOWN: RefusedPart;
     /** Not every open interrupt is answered. */
     ERR_RESUME_INCOMPLETE: RefusedPart & { open: readonly string[] };
-    /** The interrupt's time is over. */
+    /** The interrupt has expired. */
     ERR_RESUME_EXPIRED: RefusedPart;
-    /** The answer does not fit the interrupt's schema. */
+    /** The answer does not match the interrupt's schema. */
     ERR_RESUME_MISMATCH: RefusedPart;
-    /** The interrupt was answered before, and differently. */
+    /** The interrupt was answered before with another answer. */
     ERR_RESUME_ANSWERED: RefusedPart;
-    /** A declared tool whose name is not plain ASCII, too long or there twice. */
+    /** A declared tool whose name is not plain ASCII, is too long or appears twice. */
     ERR_TOOLS_NAME: RefusedPart;
-    /** A declared tool takes the name of one of the agent's own. */
+    /** A declared tool has the name of one of the agent's own tools. */
     ERR_TOOLS_SHADOWED: RefusedPart;
     /** A declared tool is not in the pinned manifest, or differs from it. */
     ERR_TOOLS_UNPINNED: RefusedPart;
-    /** The state is too large or has keys it may not have. */
+    /** The state is too large or has keys that the policy does not allow. */
     ERR_STATE_REFUSED: RefusedPart;
-    /** The context is too large or has entries it may not have. */
+    /** The context is too large or has entries that the policy does not allow. */
     ERR_CONTEXT_REFUSED: RefusedPart;
-    /** The forwarded properties are too large or have keys they may not have. */
+    /** The forwarded properties are too large or have keys that the policy does not allow. */
     ERR_FORWARDED_PROPS_REFUSED: RefusedPart;
-    /** A client asked for a run under an id that was used before. */
+    /** The run id was used before. */
     ERR_RUN_ID_REUSED: RefusedPart;
-    /** A client asked for a run on a thread whose last run is still open. */
+    /** The last run on the thread is still open. */
     ERR_RUN_ACTIVE: RefusedPart;
-    /** The run was stopped before the agent had answered. */
+    /** The run was stopped before the agent responded. */
     ERR_RUN_STOPPED: Record<string, never>;
-    /** The gateway is stopping and takes no new runs. */
+    /** The gateway is shutting down and accepts no new runs. */
     ERR_RUN_DRAINING: Record<string, never>;
-    /** The policy does not let a browser's request up. */
+    /** The policy blocks the request. */
     ERR_INBOUND_BLOCKED: RefusedPart & { rule: string; receipt: string };
   }
 }

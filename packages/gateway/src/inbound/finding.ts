@@ -5,7 +5,7 @@ import type { LedgerRow } from "../thread/ledger.js";
 import "./errors.js";
 import type { RefusedPart } from "./errors.js";
 
-/** The codes under which a request is refused by what the gateway knows, whatever a policy's rules say. */
+/** The codes with which the gateway's own checks refuse a request, under every policy. */
 export type FindingCode =
   | "ERR_INBOUND_UNKNOWN_KEY"
   | "ERR_THREAD_OWNER"
@@ -31,27 +31,27 @@ export type FindingCode =
   | "ERR_CONTEXT_REFUSED"
   | "ERR_FORWARDED_PROPS_REFUSED";
 
-/** Something a browser may not say. */
+/** A part of a request that a check of the gateway refuses or reports. */
 export type Finding = {
   readonly check: RequestCheckName;
   readonly code: FindingCode;
-  /** A sentence without anything the client chose. */
+  /** A sentence without any value from the client. */
   readonly reason: string;
-  /** Where it stands in the request; see {@link pointerTo}. */
+  /** The JSON Pointer of the part in the request; see {@link pointerTo}. */
   readonly at?: string;
-  /** The id of what is missing or was said before, for the client alone. */
+  /** The id of the missing or repeated part, for the client only. */
   readonly about?: string;
-  /** What helps, where more can be said than of every refusal with this code. */
+  /** A fix that is more specific than the one for the code. */
   readonly remedy?: string;
-  /** Interrupts that are open and were not answered. */
+  /** Open interrupts without an answer. */
   readonly open?: readonly string[];
-  /** Put on record, but never refused. */
+  /** Recorded, but never refused. */
   readonly isRemark?: true;
-  /** Refused whatever a policy's mode: it cannot be done. */
-  readonly isFirm?: true;
+  /** Refused in every policy mode, because the gateway cannot do it. */
+  readonly isMandatory?: true;
 };
 
-/** The thread is another principal's. */
+/** The thread belongs to another principal. */
 export const FOREIGN: Finding = {
   check: "threads",
   code: "ERR_THREAD_OWNER",
@@ -59,73 +59,70 @@ export const FOREIGN: Finding = {
   at: "/threadId",
 };
 
-/** A socket carries one run at a time: the frames of two could not be told apart. */
+/** A socket has one run at a time: a client could not assign the frames of two runs. */
 export const SECOND_RUN: Finding = {
   check: "runs",
   code: "ERR_RUN_ACTIVE",
   reason: "a run is still going on this socket",
-  isFirm: true,
+  isMandatory: true,
 };
 
-/** Something that is said once, whichever gateway hears it: the row that the first one puts. */
+/** A row that only one gateway can write, and the finding for the gateway that comes second. */
 export type Claim = { readonly row: LedgerRow; readonly finding: Finding };
 
 const RULES = "ag_ui_request.";
 
-/** The rule that a receipt names for a finding. */
+/** The rule id that a receipt names for a finding. */
 export function ruleOf({ check }: Finding): string {
   return RULES + check;
 }
 
-/** Whether a denial is what the gateway found itself, and no answer of the policy's other rules. */
-export function isFound({ rule }: Denial): boolean {
+/** Whether a denial comes from the gateway's own checks rather than from the policy's other rules. */
+export function isFindingDenial({ rule }: Denial): boolean {
   return rule.startsWith(RULES);
 }
 
-/**
- * The findings sorted by what they do under a policy: those that refuse, those that would if it did more than observe, and
- * those that are never refused.
- */
-export function weigh(
+/** Sorts the findings by their effect under a policy: those that refuse, those that would refuse in enforce mode, and remarks. */
+export function sortFindings(
   findings: readonly Finding[],
   { request }: CompiledPolicy,
 ): {
   refusing: Finding | undefined;
-  noted: Finding | undefined;
-  /** The rules of everything that is noted. */
-  notedRules: string[];
+  wouldBlock: Finding | undefined;
+  /** The rules of all findings that would refuse in enforce mode. */
+  wouldBlockRules: string[];
   remarks: Finding[];
 } {
   const counted = findings.filter(
-    ({ check, isFirm }) => isFirm === true || request.mode(check) !== "off",
+    ({ check, isMandatory }) => isMandatory === true || request.mode(check) !== "off",
   );
   const refusing = counted.find(
-    ({ check, isRemark, isFirm }) =>
-      isFirm === true || (isRemark !== true && request.mode(check) === "enforce"),
+    ({ check, isRemark, isMandatory }) =>
+      isMandatory === true || (isRemark !== true && request.mode(check) === "enforce"),
   );
   const isRemark = (finding: Finding): boolean => finding.isRemark === true;
-  const noted = counted.filter((finding) => !isRemark(finding));
+  const wouldBlock = counted.filter((finding) => !isRemark(finding));
   return {
     refusing,
-    noted: noted[0],
-    notedRules: noted.map(ruleOf),
+    wouldBlock: wouldBlock[0],
+    wouldBlockRules: wouldBlock.map(ruleOf),
     remarks: counted.filter(isRemark),
   };
 }
 
-/** Every rule that a pass notes. */
-export function rulesNotedBy({ observed, further = [] }: Permit): string[] {
+/** Every rule that would have blocked a permitted request or event in enforce mode. */
+export function wouldBlockRulesOf({ observed, further = [] }: Permit): string[] {
   return observed === undefined ? [] : [observed.rule, ...further];
 }
 
-/** A pass on which the first thing noted stands, and the rules of the others. */
-export function permitNoting(first: Denial, rules: readonly string[]): Permit {
+/** Creates a permit that names the first denial of observe mode and the rules of the others. */
+export function permitWithObserved(first: Denial, rules: readonly string[]): Permit {
   const others = new Set(rules.filter((rule) => rule !== first.rule));
   const further = [...others].slice(0, MAX_FURTHER_RULES);
   return { allow: true, observed: first, ...(further.length === 0 ? {} : { further }) };
 }
 
-/** The block that a finding means. */
+/** Converts a finding to a denial. */
 export function denialOf(finding: Finding): Denial {
   return {
     allow: false,
@@ -136,7 +133,7 @@ export function denialOf(finding: Finding): Denial {
   };
 }
 
-/** The error a refused client gets. */
+/** Creates the error that the client receives for a finding. */
 export function errorOf(finding: Finding): CountersignError {
   const { code, at, about, remedy, open = [] } = finding;
   const told = placed(finding) + (about === undefined ? "" : `: ${about.slice(0, MAX_ID)}`);

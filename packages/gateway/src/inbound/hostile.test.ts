@@ -16,7 +16,7 @@ test("each attack is refused with its code and a receipt, and the agent is not c
       code === "ERR_RUN_ID_REUSED" ? 409 : code === "ERR_INBOUND_UNKNOWN_KEY" ? 400 : 403,
     );
     expect(answer.receipt, title).toMatch(/^agui-/);
-    // The part, and what helps; never what was said.
+    // The refused part and the fix; never the content.
     expect(answer.pointer, title).toMatch(/^(?:\/[\w$.-]+)+$/);
     expect(answer.detail, title).toContain(`at ${answer.pointer}`);
     expect(answer.remedy?.length, title).toBeGreaterThan(10);
@@ -27,7 +27,7 @@ test("each attack is refused with its code and a receipt, and the agent is not c
     expect(entry?.direction).toBe("inbound");
   }
   expect(thread.fixture.agentRequests).toHaveLength(1);
-  // And after all that the honest client goes on.
+  // The honest client can continue after all these attacks.
   const honest = await thread.send({ messages: [...HISTORY, ANSWER, NEXT], tools: [ASK] });
   expect(honest.status, honest.text).toBe(200);
   expect(thread.fixture.agentRequests).toHaveLength(2);
@@ -52,7 +52,7 @@ test("every check can observe instead: the request passes, and the entry names t
   expect(thread.fixture.agentRequests).toHaveLength(ATTACKS.length + 1);
 });
 
-test("duplicate keys and both spellings are refused whoever reads them", async () => {
+test("duplicate keys and two spellings of a key are refused for every agent", async () => {
   thread = await beginThread();
   const twice = await thread.sendText('{"threadId":"t","threadId":"o","runId":"r2","messages":[]}');
   expect(twice.code).toMatch(/^ERR_JSON_/);

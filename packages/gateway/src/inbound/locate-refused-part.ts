@@ -6,21 +6,21 @@ import type { RefusedPart } from "./errors.js";
 import { isPlainKey, pointerTo } from "./pointer.js";
 import type { InboundRequest } from "./request.js";
 
-/** Parts that are asked about one by one: a refusal must not cost what the request did not. */
+/** The number of parts that the gateway evaluates one by one: a refusal must not cost more than the request. */
 const MAX_PARTS = 64;
 
 type Part = {
   readonly at: string;
   readonly alone: Partial<RunAgentInput>;
-  /** The lines that open it for everybody, where its class is what stops it. */
+  /** The policy lines that open this part for all sessions, if its class is what the policy blocks. */
   readonly opens?: string;
-  /** The key of the state that it is: the place below it is looked for too. */
+  /** The key of the state, if the part is one: the gateway then locates the path below it too. */
   readonly key?: string;
 };
 
 /**
- * Finds the part of a request that a policy's rule stops, by asking about each part alone; a request has up to seven kinds
- * of them, and the rule's sentence names none. Costs nothing: neither a count nor a token.
+ * Finds the part of a request that a policy rule blocks, by evaluating each part alone. A request has up to seven kinds of parts, and the
+ * rule's reason names none of them. The evaluation uses neither a count nor a token.
  */
 export function locateRefusedPart(request: InboundRequest, denial: Denial): RefusedPart {
   const { input, judge, policy } = request;
@@ -50,7 +50,7 @@ export function locateRefusedPart(request: InboundRequest, denial: Denial): Refu
   return { pointer, remedy: remedyFor(part.opens) };
 }
 
-/** The place below a key of the state, as deep as the rule tells its parts apart. */
+/** The path below a key of the state, as deep as the rule distinguishes. */
 function stateAt(
   key: string,
   state: JsonValue | undefined,
@@ -90,7 +90,7 @@ function partsOf(input: RunAgentInput, written: readonly string[] | undefined): 
       alone: { context: [entry] },
       opens: ofInput("context"),
     })),
-    // The newest first: a history was judged before.
+    // The newest messages first: earlier requests were admitted with the older ones.
     ...messages
       .map((message, index) => ({
         at: pointerTo("messages", index),

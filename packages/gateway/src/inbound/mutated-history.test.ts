@@ -17,7 +17,7 @@ const NEW: Message = { id: "new", role: "user", content: "go on" };
 
 type Ask = (messages: readonly Message[], runId: string) => Promise<ThreadLease>;
 
-/** A conversation of some turns, and what the official client's reducer holds of it. */
+/** A conversation of some turns, and the official client's messages after it. */
 async function converse(dice: Dice): Promise<{ history: Message[]; ask: Ask }> {
   const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
   const principal = { id: "somebody" };
@@ -53,7 +53,7 @@ async function converse(dice: Dice): Promise<{ history: Message[]; ask: Ask }> {
 
 type Mutate = (history: Message[], dice: Dice) => Message[] | undefined;
 
-/** Changes one message that fits, if there is one. */
+/** Changes one message that matches, if there is one. */
 function one<Kind extends Message>(
   fits: (message: Message) => message is Kind,
   change: (message: Kind, dice: Dice) => object,
@@ -132,8 +132,8 @@ const MUTATIONS: Record<string, Mutate> = {
 };
 
 /**
- * The content of a history, however the turns of the agent are divided into messages (see regroup.test.ts): without empty
- * messages, adjacent texts joined, and the thoughts of a turn before its text.
+ * The content of a history without the division of turns into messages (see regroup.test.ts): without empty messages, with adjacent texts
+ * joined, and with the reasoning of a turn before its text.
  */
 function spoken(history: readonly Message[]): string {
   const turns: { thoughts: string; sealed: unknown[]; said: unknown[] }[] = [];
@@ -152,7 +152,7 @@ function spoken(history: readonly Message[]): string {
   return JSON.stringify(turns);
 }
 
-/** What clients change in the messages that they repeat, without saying anything else. */
+/** Changes that clients make to repeated messages without changing their meaning. */
 const ADDITIONS: Record<string, Mutate> = {
   "metadata added": one(isAny, ({ metadata }) => ({
     metadata: { ...metadata, tanstack: { createdAt: 1 } },
@@ -162,7 +162,7 @@ const ADDITIONS: Record<string, Mutate> = {
   "metadata of a call": recall(() => ({ metadata: { shown: true } })),
 };
 
-test("a history is accepted as it was delivered, also with other metadata, and refused with any one thing changed", async () => {
+test("a history is accepted as delivered, also with other metadata, and refused with any other change", async () => {
   const tried = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {

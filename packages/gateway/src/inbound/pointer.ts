@@ -1,10 +1,10 @@
-/** A word as programs use it for a key; anything else could be what somebody said. */
+/** An identifier as programs use it for a key; any other key may contain a person's words. */
 const PLAIN = /^[A-Za-z_$][\w$.-]{0,39}$/;
 
 /**
- * The place of a part of a request, as a JSON Pointer (RFC 6901), for answers and receipts.
+ * Returns the JSON Pointer (RFC 6901) of a part of a request, for responses and receipts.
  *
- * Keys are the client's words. One that is no plain word is not repeated: the pointer ends above it.
+ * The client chooses the keys. The pointer ends above a key that is not a plain identifier.
  */
 export function pointerTo(...steps: readonly (string | number)[]): string {
   let pointer = "";
@@ -15,7 +15,7 @@ export function pointerTo(...steps: readonly (string | number)[]): string {
   return pointer;
 }
 
-/** Whether a key may be named in an answer and on record. */
+/** Whether a response or a receipt may contain a key. */
 export function isPlainKey(key: string): boolean {
   return PLAIN.test(key);
 }

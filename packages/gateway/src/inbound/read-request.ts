@@ -5,10 +5,10 @@ import { unwrapPartialEnvelope, upgradeInput } from "@countersign/wire/dialects"
 import { enforceInput } from "@countersign/wire/enforce";
 import { assertInputIdentifiers } from "../outbound/enforce/identifiers.js";
 import { claimId } from "../outbound/translate/claimed-ids.js";
-import { errorOf, weigh } from "./finding.js";
+import { errorOf, sortFindings } from "./finding.js";
 import type { Finding } from "./finding.js";
 import type { InboundRequest } from "./request.js";
-import { isSentAsItCame, reviewKeys } from "./strict-keys.js";
+import { isSentUnstripped, reviewKeys } from "./strict-keys.js";
 
 type BrowserMessage = NonNullable<InboundRequest["message"]>;
 
@@ -33,7 +33,7 @@ export function translateRequest(request: InboundRequest): void {
   if (lost !== undefined) request.lostPart = lost.path;
 }
 
-/** Keeps the id of a message; mints one where the same id would name two receipts. */
+/** Keeps the id of a message, or creates a new one if the id would name two receipts. */
 function withOwnId(request: InboundRequest, message: BrowserMessage): BrowserMessage {
   const { envelope } = message;
   const { event_id: id } = envelope;
@@ -52,10 +52,10 @@ export function checkKeys(request: InboundRequest, raw: JsonValue): readonly Fin
   const value = request.value as JsonValue;
   const review = reviewKeys(raw, value, policy.request, lostPart);
   if (review.removed > 0) {
-    if (isSentAsItCame(review, policy)) request.sentAsItCame = value as JsonObject;
+    if (isSentUnstripped(review, policy)) request.unstrippedBody = value as JsonObject;
     else request.isStripped = true;
   }
-  const { refusing } = weigh(review.findings, policy);
+  const { refusing } = sortFindings(review.findings, policy);
   if (refusing !== undefined) throw errorOf(refusing);
   return review.findings;
 }

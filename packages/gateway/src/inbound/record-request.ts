@@ -19,12 +19,12 @@ export async function recordRequest(request: InboundRequest): Promise<void> {
 }
 
 /**
- * Writes a second receipt: a message that was allowed did not reach the agent after all. Gives the error for its sender.
+ * Writes a second receipt for an allowed message that did not reach the agent. Returns the error for its sender.
  *
- * The first receipt is durable before the message is sent, and the run can end in between. The log is append-only: the
- * first receipt stays, and the second names it.
+ * The first receipt is durable before the message is sent, and the run can end in between. The log is append-only: the first receipt stays,
+ * and the second names it.
  */
-export async function withdraw(
+export async function recordUndelivered(
   request: InboundRequest,
   blocker: SendBlocker,
 ): Promise<CountersignError> {
@@ -34,7 +34,7 @@ export async function withdraw(
     ...request,
     decision: { ...denial, reason: `${denial.reason}; ${receiptId} was not sent up` },
   };
-  // The id of an event identifies its receipt, and the first receipt has it.
+  // The first receipt already has the id of the event.
   if (message !== undefined) {
     const envelope = { ...message.envelope, event_id: request.mintId("event") };
     withdrawn.message = { ...message, envelope };
@@ -50,9 +50,9 @@ function draftOf(request: InboundRequest): EntryDraft {
   if (facts === undefined || decision === undefined) {
     throw new TypeError("a request is recorded after it was decided");
   }
-  const { message, sentAsItCame } = request;
+  const { message, unstrippedBody } = request;
   const input = message === undefined ? assertInput(request) : undefined;
-  const payload = sentAsItCame ?? input ?? message?.envelope.payload ?? null;
+  const payload = unstrippedBody ?? input ?? message?.envelope.payload ?? null;
   const draft = entryOf({
     facts,
     decision,
@@ -73,7 +73,7 @@ function draftOf(request: InboundRequest): EntryDraft {
   return draft;
 }
 
-/** The id that a browser gave its message, unless it has the form of ids that the gateway gives to receipts of streams. */
+/** The id that a browser gave its message, unless it has the form of the gateway's own receipt ids. */
 function claimedId(id: string | undefined): string | undefined {
   return id !== undefined && isStreamReceiptId(id) ? undefined : id;
 }

@@ -5,35 +5,36 @@ import type { Clock } from "../base/ports.js";
 import type { Recorder } from "../event/recorder.js";
 import type { InboundRequest } from "./request.js";
 
-/** Unreadable requests signed for at once, and from then on per second. */
+/** The number of receipts for unreadable requests, at first and then per second. */
 const BURST = 50;
 const PER_SECOND = 10;
 
-/** Signs for requests that were refused before anybody could decide about them. */
+/** Writes receipts for requests that were refused before a decision. */
 export type RefusalLog = {
   /**
-   * Leaves a receipt with the code and nothing of the request, as far as the rate allows; nothing where the
-   * decision has one.
+   * Writes a receipt with the error code and nothing of the request, if the rate allows it. Writes none if the decision already has one.
    */
   record(request: InboundRequest, error: unknown): Promise<void>;
 };
 
 const receipts = new WeakMap<object, string>();
 
-/** The receipt of the decision behind a refusal, where there is one. */
+/** The id of the decision's receipt for a refusal, if it has one. */
 export function receiptOf(error: unknown): string | undefined {
   if (isCountersignError(error, "ERR_INBOUND_BLOCKED")) return error.facts.receipt;
   return typeof error === "object" && error !== null ? receipts.get(error) : undefined;
 }
 
-/** Remembers which receipt a refusal has; errors are the only thing that travels to the listener. */
+/** Attaches a receipt id to an error, because the listener receives only the error. */
 export function attachReceipt(error: unknown, receiptId: string): void {
   if (typeof error === "object" && error !== null) receipts.set(error, receiptId);
 }
 
 /**
- * Garbage costs its sender nothing and a receipt costs us a signature and a flush, so the rate is bounded;
- * what was left out is counted in the next receipt.
+ * Creates the log for refused requests.
+ *
+ * A malformed request costs its sender nothing, and a receipt costs the gateway a signature and a flush. So the rate is bounded, and the
+ * next receipt counts the requests left out.
  */
 export function createRefusalLog(recorder: Recorder, clock: Clock): RefusalLog {
   let tokens = BURST;
@@ -56,7 +57,7 @@ export function createRefusalLog(recorder: Recorder, clock: Clock): RefusalLog {
         const [recorded] = await recorder.appendAll([draftOf(request, error.code, others)]);
         if (recorded !== undefined) attachReceipt(error, recorded.id);
       } catch {
-        // It is refused either way; a log that is down shows in readiness, not here.
+        // The request is refused either way; readiness reports a log that is down.
         leftOut += others;
       }
     },

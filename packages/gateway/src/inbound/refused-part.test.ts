@@ -38,7 +38,7 @@ async function send(fields: object): Promise<Problem> {
 
 const PROPS = "  ag_ui_request: { forwarded_props: { allow: [locale] } }\n";
 
-test("one opening is enough for forwarded properties, and a refusal gives the line that is missing", async () => {
+test("one policy line is enough for forwarded properties, and a refusal names the missing line", async () => {
   await begin("");
   const refused = await send({ forwardedProps: { locale: "de" } });
   expect(refused).toMatchObject({
@@ -55,7 +55,7 @@ test("one opening is enough for forwarded properties, and a refusal gives the li
   });
 });
 
-test("a policy that asks for a token for forwarded properties is told so in the refusal", async () => {
+test("the refusal names the token that a policy requires for forwarded properties", async () => {
   const mutate = "  ag_ui_classify: { input: { forwarded_props: { classification: mutate } } }\n";
   await begin(PROPS + mutate);
   expect(await send({ forwardedProps: { locale: "de" } })).toMatchObject({
@@ -111,7 +111,7 @@ test.each([
   expect(JSON.stringify(problem)).not.toMatch(/localhost|a b@c/);
 });
 
-test("a block for a part of the state names its path, as deep as the policy tells parts apart", async () => {
+test("a block of a part of the state names its path, as deep as the policy distinguishes", async () => {
   await begin(`  ag_ui_classify: { state: [{ match: "/ui/theme", classification: display }] }
 `);
   expect(await send({ state: { ui: { theme: "dark", role: { admin: true } } } })).toMatchObject({

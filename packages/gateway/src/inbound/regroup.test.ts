@@ -17,13 +17,13 @@ type Assistant = Extract<Message, { role: "assistant" }>;
 type Result = Extract<Message, { role: "tool" }>;
 type UserMessage = Extract<Message, { role: "user" }>;
 type Thread = {
-  /** What the official client's reducer holds, and so what the ledger has. */
+  /** The official client's messages, and so those of the ledger. */
   readonly history: Message[];
-  /** The codes of what is found in a request. */
+  /** The codes of the findings in a request. */
   readonly judge: (messages: readonly Message[]) => Promise<string[]>;
-  /** Sends a request whose run breaks off behind these events. */
+  /** Sends a request whose run breaks off after these events. */
   readonly begin: (messages: readonly Message[], events: readonly object[]) => Promise<void>;
-  /** Sends a request, and lets the agent say more. */
+  /** Sends a request, and has the agent send more. */
   readonly run: (messages: readonly Message[], events: readonly object[]) => Promise<Message[]>;
 };
 
@@ -68,7 +68,7 @@ function openDesk(): Omit<Thread, "history"> {
   };
 }
 
-/** The events of one turn: reasoning, text and calls, in messages as a framework sends them, each result behind its call. */
+/** The events of one turn: reasoning, text and calls, in messages as a framework sends them, each result after its call. */
 function turnEvents(dice: Dice, turn: number): object[] {
   const events: object[] = [];
   const words = (): string =>
@@ -117,7 +117,7 @@ async function converse(dice: Dice): Promise<Thread> {
   return { history, ...threadAdmission };
 }
 
-/** The turns of a history, each behind its question. */
+/** The turns of a history, each after its question. */
 function turnsOf(history: readonly Message[]): Message[][] {
   const turns: Message[][] = [];
   for (const message of history) {
@@ -127,7 +127,7 @@ function turnsOf(history: readonly Message[]): Message[][] {
   return turns;
 }
 
-/** Something the agent says: a character, a call, or a thought, in its order. */
+/** One piece of the agent's turn: a character, a call, or reasoning, in its order. */
 type Atom = { text: string } | { call: ToolCall } | { thought: Message };
 
 let minted = 0;
@@ -169,7 +169,7 @@ function recut(turn: readonly Message[], dice: Dice, isJoined: boolean): Message
 
 type Change = (history: Message[], dice: Dice) => Message[] | undefined;
 
-/** Changes one message that fits, if there is one. */
+/** Changes one message that matches, if there is one. */
 function one<Kind extends Message>(
   fits: (message: Message) => message is Kind,
   change: (message: Kind, dice: Dice) => object | undefined,
@@ -197,7 +197,7 @@ const recall = (change: (call: ToolCall) => object): Change =>
       ...change(toolCalls[0] as ToolCall),
     }),
   }));
-/** Puts a message behind or before one that must not change places with it. */
+/** Moves a message across one that it must not change places with. */
 const move = (fits: (message: Message) => boolean): Change => {
   return (history, dice) => {
     const at = history.findIndex((message) => fits(message) && !isEmpty(message));
@@ -213,10 +213,10 @@ const move = (fits: (message: Message) => boolean): Change => {
 };
 const isEmpty = (message: Message): boolean =>
   message.role === "assistant" && !isSaid(message) && !isCalling(message);
-/** Whether two messages keep their order: thoughts may stand before the text that they are joined with. */
+/** Whether two messages must keep their order: reasoning may stand before the text that it is joined with. */
 const isOrdered = (message: Message, other: Message): boolean =>
   isUsers(message) || isUsers(other) || (message.role === other.role && !isAlike(message, other));
-/** Whether two messages may be exchanged: they are text of one role and say the same in either order. */
+/** Whether two messages may change places: they have text of one role that reads the same in either order. */
 const isAlike = (message: Message, other: Message): boolean =>
   message.role === other.role &&
   !isCalling(message) &&
@@ -317,7 +317,7 @@ const CHANGES: Record<string, Change> = {
   },
 };
 
-test("a turn may be divided into other messages, and with anything of it changed it is refused", async () => {
+test("a turn may be divided into other messages; with any change to its content it is refused", async () => {
   const tried = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
@@ -343,7 +343,7 @@ test("a turn may be divided into other messages, and with anything of it changed
           ]);
         }
       }
-      // What the client sent is what it repeats from now on, and what is compared with.
+      // The client repeats the messages that it sent, and the gateway compares with them.
       const form = forms[dice.below(forms.length)] as Message[];
       const next = await run([...form, NEW], turnEvents(dice, 3));
       expect(await judge([...next, { ...NEW, id: "last" }])).toEqual([]);
@@ -381,7 +381,7 @@ const answer = (toolCallId: string, id: string, content = "18 degrees"): Message
   content,
 });
 
-test("what TanStack AI's client sends after a call, its result and text is the turn", async () => {
+test("the messages of TanStack AI's client after a call, its result and text equal the turn", async () => {
   const { run, judge } = openDesk();
   await run([U], [...look("c", "m1"), found("c", "r"), ...say("m2", "It is mild.")]);
   const joined: Message = {
@@ -401,7 +401,7 @@ test("what TanStack AI's client sends after a call, its result and text is the t
   ).toEqual([]);
 });
 
-test("results of one message keep their order, also where they came in another than their calls", async () => {
+test("results of one message keep their order, also if they arrived in another order than their calls", async () => {
   const { run, judge } = openDesk();
   const calls = [...look("c1", "m1"), ...look("c2", "m1")];
   await run(
@@ -419,7 +419,7 @@ test("results of one message keep their order, also where they came in another t
   expect(await judge([U, joined, one, two, NEW])).not.toEqual([]);
 });
 
-test("half of a character of two messages is none of one", async () => {
+test("half a character in each of two messages is not a character of one", async () => {
   const { run, judge } = openDesk();
   await run([U], [...say("m1", "a\uFFFD"), ...say("m2", "\uFFFDb")]);
   const joined = (content: string): Message => ({ id: "m2", role: "assistant", content });
@@ -440,7 +440,7 @@ test("a result that a message list adds for an earlier call belongs to that call
   expect(await judge([...again.filter(({ role }) => role !== "tool"), m4, last])).not.toEqual([]);
 });
 
-test("a turn that the person stopped may be joined as far as it was delivered", async () => {
+test("a turn that the person stopped may be joined up to the delivered part", async () => {
   const { begin, judge } = openDesk();
   const events = [...say("m1", "Let me look. "), ...look("c", "m1"), found("c", "r")];
   await begin([U], [...events, ...say("m2", "It is mild.").slice(0, 2)]);

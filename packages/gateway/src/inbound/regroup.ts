@@ -11,23 +11,23 @@ import {
 import type { MessageRecord } from "../thread/message-record.js";
 import type { ThreadState } from "../thread/thread-state.js";
 
-/** A request whose turns are divided into messages as the ledger has them. */
+/** A request whose turns are divided into messages as in the ledger. */
 export type Regrouped = {
-  /** The messages as the ledger divides them, and those that are new. */
+  /** The known messages as the ledger divides them, and the new ones. */
   readonly messages: readonly Message[];
-  /** The client's messages of the turns that it divides differently, and the run that the ledger has for each. */
+  /** The client's messages in turns that it divides differently, each with its run in the ledger. */
   readonly replaced: ReadonlyMap<Message, string | undefined>;
-  /** Results of the client's own that a later result of the same call replaces. */
+  /** Ids of the client's own results that a later result of the same call replaces. */
   readonly superseded: ReadonlySet<string>;
 };
 
 /**
- * Divides the turns of a request into messages as the ledger has them. Nothing where two messages have one id.
+ * Divides the turns of a request into messages as in the ledger. Returns `undefined` if two messages have the same id.
  *
- * A turn is what the agent says, calls and gets as results between two messages of other roles. Some clients join the
- * messages of a turn, or give them ids of their own. A turn says the same when the client only moved the boundaries
- * between its messages: see docs/decisions/2026-11-18-a-turn-may-be-divided-differently.md. A turn that says anything
- * else stays as the client sent it, and the comparison by message refuses it.
+ * A turn is the agent's text, calls and their results between two messages of other roles. Some clients join the messages of a turn, or
+ * give them ids of their own. Turns are equal if the client only moved the boundaries between messages: see
+ * docs/decisions/2026-11-18-a-turn-may-be-divided-differently.md. Any other turn stays as the client sent it, and the comparison by message
+ * refuses it.
  */
 export function regroupTurns(
   messages: readonly Message[],
@@ -37,7 +37,7 @@ export function regroupTurns(
   const recorded = recordedTurns(state);
   const replaced = new Map<Message, string | undefined>();
   const superseded = new Set<string>();
-  /** By id, the messages that the ledger has. */
+  /** The messages of the ledger by id. */
   const known = new Map<string, Message>();
   const turns = turnsOf(messages).map(({ opener, turn }) => {
     const { places = [], ids = [] } = recorded.get(opener?.id) ?? {};
@@ -64,12 +64,12 @@ function turnsOf(messages: readonly Message[]): Turn[] {
   return turns;
 }
 
-/** A turn that the ledger has: the ids that stand in it, and those that belong to it. */
+/** A turn in the ledger: the ids in its place in the order, and the ids that belong to it. */
 type RecordedTurn = { readonly places: string[]; readonly ids: string[] };
 
 /**
- * The turns that the ledger has, by the id of the message before each. A result belongs to the turn of its call,
- * wherever it stands: the official clients put a result that a message list adds behind everything else.
+ * The turns in the ledger, by the id of the message before each. A result belongs to the turn of its call, wherever it stands: the official
+ * clients append a result that a message list adds.
  */
 function recordedTurns({ order, messages }: ThreadState): Map<string | undefined, RecordedTurn> {
   let turn: RecordedTurn = { places: [], ids: [] };
@@ -104,16 +104,16 @@ function isNameable(turn: readonly Message[], ids: readonly string[], state: Thr
 }
 
 type RegroupedTurn = {
-  /** The turn as the ledger has it. */
+  /** The turn as the ledger divides it. */
   readonly messages: readonly Message[];
-  /** Results that the ledger does not have. */
+  /** Results that are not in the ledger. */
   readonly fresh: readonly Message[];
-  /** The messages that the ledger does not have so, and the run of each. */
+  /** The messages that differ from the ledger, each with its run. */
   readonly runs: ReadonlyMap<Message, string | undefined>;
   readonly superseded: readonly string[];
 };
 
-/** The content of one turn, divided into messages as the ledger has them; nothing where it says something else. */
+/** Divides the content of one turn into messages as in the ledger; `undefined` if the content differs. */
 function regroupTurn(
   turn: readonly Message[],
   ids: readonly string[],
@@ -130,23 +130,23 @@ function regroupTurn(
   return reader.finish(turn, state);
 }
 
-/** Whether the ledger has a message as it is. */
+/** Whether the ledger has this message unchanged. */
 function isRecorded(message: Message, { messages }: ThreadState): boolean {
   const record = messages.get(message.id);
   if (record === undefined || record.cut === true) return false;
   return compareMessage(message, record) === "same";
 }
 
-/** How far a turn is: bytes of text and of reasoning, and calls. */
+/** A position in a turn: bytes of text, bytes of reasoning, and calls. */
 type Position = { readonly assistant: number; readonly reasoning: number; readonly calls: number };
-/** The place of a message with fields. */
+/** A message with fields, and its start and end in the turn. */
 type Span = { readonly message: Message; readonly from: Position; readonly to: Position };
 
-/** The content of a turn of the client, without its division into messages. */
+/** The content of a client's turn, without the boundaries between messages. */
 type Said = {
   readonly text: Readonly<Record<"assistant" | "reasoning", Buffer>>;
   readonly calls: readonly ToolCall[];
-  /** Results that stand right behind the message of their call. */
+  /** Results directly after the message of their call. */
   readonly results: readonly ToolMessage[];
   /** The end of each message of the agent. */
   readonly ends: readonly Position[];
@@ -192,25 +192,25 @@ function saidIn(turn: readonly Message[]): Said | undefined {
   };
 }
 
-/** Reads what a client says of a turn, record by record. */
+/** Reads the client's turn, one record of the ledger at a time. */
 class TurnReader {
   readonly #said: Said;
   readonly #messages: Message[] = [];
   readonly #superseded: string[] = [];
-  /** The client's results that are not read yet, each with its place, by what they say. */
+  /** The client's results that no record has matched yet, with their positions, by call, content and error. */
   readonly #unread = new Map<string, { readonly message: ToolMessage; readonly at: number }[]>();
-  /** The client's results that are read, and the record of each; by what they say as well. */
+  /** The client's results that a record matched, each with that record. */
   readonly #results = new Map<ToolMessage, MessageRecord>();
   readonly #read = new Map<string, ToolMessage>();
   readonly #pending: { readonly id: string; readonly record: MessageRecord }[] = [];
-  /** The texts, the reasoning and the calls in the order of the ledger. */
+  /** The texts, reasoning and calls in the order of the ledger. */
   readonly #steps: { readonly from: Position; readonly to: Position }[] = [];
-  /** The records of each text by its place. */
+  /** The records of each text, by its position. */
   readonly #records = new Map<string, MessageRecord[]>();
   #lastRun: string | undefined;
   #at: Position = { assistant: 0, reasoning: 0, calls: 0 };
   #nextResult = 0;
-  /** Whether the client was away from here on: see docs/inbound.md, "When a run breaks off". */
+  /** Whether the client was disconnected from here on: see docs/inbound.md, "When a run breaks off". */
   #isBroken = false;
 
   constructor(said: Said) {
@@ -224,7 +224,7 @@ class TurnReader {
     }
   }
 
-  /** Takes what one record has from what is left; whether that is possible. */
+  /** Matches one record with the rest of the turn; `false` if it does not match. */
   take(id: string, record: MessageRecord, isLoose: boolean): boolean {
     if (record.open === true) return false;
     if (record.role === "tool") return this.#takeResult(id, record, isLoose);
@@ -260,7 +260,7 @@ class TurnReader {
     return true;
   }
 
-  /** The turn as the ledger has it, if nothing of the client's is left. */
+  /** Returns the turn as the ledger divides it, if no content of the client is left. */
   finish(turn: readonly Message[], state: ThreadState): RegroupedTurn | undefined {
     const { text, calls, ends, spans } = this.#said;
     const { assistant, reasoning, calls: taken } = this.#at;
@@ -271,7 +271,7 @@ class TurnReader {
       [...this.#results.values()].map(({ run, fields }) => run && fields?.["toolCallId"]),
     );
     for (const { id, record } of this.#pending) {
-      // The client answered, and then the agent: some clients keep only the later result.
+      // The client answered the call, and then the agent did: some clients keep only the later result.
       if (record.run !== undefined || !answered.has(record.fields?.["toolCallId"]))
         return undefined;
       this.#superseded.push(id);
@@ -281,7 +281,7 @@ class TurnReader {
     for (const message of turn) {
       const record = message.role === "tool" ? this.#results.get(message) : undefined;
       if (message.role === "tool" && record === undefined) {
-        // A known result at another place than behind its call.
+        // A known result that is not directly after its call.
         if (state.messages.has(message.id)) return undefined;
         fresh.push(message);
       } else if (!isRecorded(message, state))
@@ -290,7 +290,7 @@ class TurnReader {
     return { messages: this.#messages, fresh, runs, superseded: this.#superseded };
   }
 
-  /** The calls of a record, as far as they come next; nothing where one is missing that must be there. */
+  /** The calls of a record that come next in the turn; `undefined` if a required call is missing. */
   #takeCalls({ calls = [], cut }: MessageRecord): ToolCall[] | undefined {
     const taken: ToolCall[] = [];
     for (const [index, before] of calls.entries()) {
@@ -324,7 +324,7 @@ class TurnReader {
     return true;
   }
 
-  /** Whether each message ends where the ledger has an end, or within one text, or between two calls. */
+  /** Whether each message ends at a message end of the ledger, within one text, or between two calls. */
   #areEnds(ends: readonly Position[]): boolean {
     const start: Position = { assistant: 0, reasoning: 0, calls: 0 };
     const steps = [{ from: start, to: start }, ...this.#steps];
@@ -335,7 +335,7 @@ class TurnReader {
     });
   }
 
-  /** Whether fields stand only on a message that has the text of the record with these fields. */
+  /** Whether each message with fields has the text of the record with the same fields. */
   #areFieldsKnown(spans: readonly Span[]): boolean {
     return spans.every(({ message, from, to }) => {
       const records = this.#records.get(placeOf(message.role, from, to)) ?? [];
@@ -347,13 +347,13 @@ class TurnReader {
   }
 }
 
-/** The place of a text in the turn. */
+/** The key of a text's position in the turn. */
 function placeOf(role: Message["role"], from: Position, to: Position): string {
   const name = role === "reasoning" ? role : "assistant";
   return `${name} ${from[name]} ${to[name]}`;
 }
 
-/** The call, content and error of a result, by their digests. */
+/** The key of a result: digests of its call, content and error. */
 function resultKey(toolCallId: string, content: string, error: string | undefined): string {
   return `${toolCallId} ${content} ${error ?? ""}`;
 }
@@ -364,7 +364,7 @@ function isWithin(end: Position, { from, to }: { from: Position; to: Position })
   );
 }
 
-/** The size of the longest content of a record with which the text goes on. */
+/** The length of the longest content of the record that the text continues with. */
 function longestIn(
   text: Buffer,
   start: number,

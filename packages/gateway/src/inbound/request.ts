@@ -11,9 +11,9 @@ import type { Finding } from "./finding.js";
 import type { SendBlocker } from "./send-blocker.js";
 import type { LookupHost } from "./source-lookup.js";
 
-/** One request of a browser on its way to the agent; each stage fills in what it finds out. */
+/** One request from a browser, with everything that the steps of admission find out about it. */
 export type InboundRequest = {
-  /** `input` asks for a run; `message` is an envelope that a browser sends on a socket. */
+  /** `input` starts a run; `message` is an envelope from a browser on a socket. */
   readonly kind: "input" | "message";
   readonly agent: string;
   readonly agentDialect: Dialect | "auto";
@@ -21,65 +21,65 @@ export type InboundRequest = {
   readonly transport: ReceiptTransport;
   readonly receivedAt: number;
   readonly policy: CompiledPolicy;
-  readonly judge: (question: DecisionRequest) => DecisionResult;
+  readonly judge: (request: DecisionRequest) => DecisionResult;
   readonly recorder: Recorder;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;
-  /** Why a message cannot go up at the moment it is decided about. */
+  /** Returns why a message cannot be sent to the agent at the time of the decision. */
   readonly blocker?: (() => SendBlocker | undefined) | undefined;
-  /** Throws when the input's thread has a run open, or its run id was used before. */
+  /** Throws if the thread has an open run or the run id was used before. */
   readonly assertNewRun: (input: RunAgentInput) => void;
-  /** Holds the input against its thread; only where a run is asked for. */
+  /** Compares the input with its thread; only for an input. */
   readonly review?: ((input: RunAgentInput) => Promise<readonly Finding[]>) | undefined;
   /**
-   * Makes the input's thread its sender's, when nothing else speaks against it; what somebody else was faster
-   * with is found before the receipt.
+   * Claims the thread for the sender of an otherwise allowed input. Returns a finding if another principal claimed it first, before the
+   * receipt is written.
    */
   readonly claim?: (() => Promise<Finding | undefined>) | undefined;
-  /** Sees to it that an event of the tokens that may count is at hand, before it is decided about. */
+  /** Reserves an event of the tokens that may apply, before the decision. */
   readonly reserve?: ((presented: JsonValue | undefined) => Promise<void> | undefined) | undefined;
-  /** Caps that other gateways count too, where there are such. */
+  /** Rate caps that several gateways count together. */
   readonly caps?: SharedCaps | undefined;
-  /** Asked about names of content parts, where the policy has them resolved; without it no name is public. */
+  /** Resolves host names of content parts, if the policy asks for it. Without it no host is public. */
   readonly lookupHost?: LookupHost | undefined;
-  /** Told when the decision about it is on record. */
+  /** Called when the receipt of the decision is durable. */
   readonly recorded?: ((request: InboundRequest) => void) | undefined;
-  /** Before decode: the body or frame as it came. */
+  /** Before decode: the body or frame. */
   readonly bytes: Uint8Array | string;
   /** After decode. */
   value?: JsonValue;
-  /** After translate: what a browser says on a socket. */
+  /** After translate: a message from a browser on a socket. */
   message?: { readonly envelope: Partial<Envelope>; readonly capability?: JsonValue };
-  /** After translate: where the first content part stood that has no form in AG-UI 1.0. */
+  /** After translate: the JSON Pointer of the first content part that AG-UI 1.0 cannot express. */
   lostPart?: string;
   /** After translate: the gateway removes parts that AG-UI does not define. */
   isStripped?: true;
-  /** After translate: what the agent gets where such parts stay, because the policy observes. */
-  sentAsItCame?: JsonObject;
-  /** After enforce: what is judged. */
+  /** After translate: the body with those parts, for the agent, if the policy observes. */
+  unstrippedBody?: JsonObject;
+  /** After enforce: the input that the policy judges. */
   input?: RunAgentInput;
-  /** After the review: keys of its state that are not what its client was left with; absent, all of it is new. */
+  /** After the review: the keys of the state that the client changed; if absent, all of them. */
   writtenKeys?: readonly string[] | undefined;
-  /** Before decide: hosts of its content parts that were resolved and lead outside. */
+  /** Before decide: hosts of content parts that resolve to public addresses. */
   publicHosts?: ReadonlySet<string>;
   /** After classify. */
   facts?: EventFacts;
   /** After decide. */
   decision?: Decision;
-  /** After decide: what the policy would have blocked it for, had it done more than observe. */
+  /** After decide: the policy's denial in observe mode. */
   policyRemark?: Denial;
-  /** After decide: the token that was considered. */
+  /** After decide: the token that the decision considered. */
   capabilityId?: string;
   /** After record. */
   receiptId?: string;
   /** After record: its place in the log. */
   seq?: number;
-  /** After deliver: the text that goes to the agent, serialised here. */
+  /** After deliver: the serialised body for the agent. */
   body?: string;
 };
 
-/** The parsed input; a stage that asks before enforce has run is a defect of ours. */
+/** Returns the parsed input; throws if enforce has not run, which is a defect of the gateway. */
 export function assertInput(request: InboundRequest): RunAgentInput {
   if (request.input === undefined) throw new TypeError("the request was not parsed yet");
   return request.input;

@@ -7,13 +7,13 @@ import { reviewResume } from "./resume.js";
 
 const AMOUNT: JsonObject = { type: "object", properties: { amount: { type: "number" } } };
 
-/** A schema of this many characters that takes any text. */
+/** A schema of this many characters that accepts any text. */
 const ofLength = (length: number): JsonObject => {
   const frame = JSON.stringify({ type: "string", description: "" }).length;
   return { type: "string", description: "x".repeat(length - frame) };
 };
 
-test("schemas at the bound are looked at, one character more is not, in one piece or many", () => {
+test("schemas up to the limit are checked, one character more is not, in one piece or many", () => {
   expect(createAnswerCheck()(ofLength(MAX_SCHEMA_CHARACTERS), "yes")).toBe(true);
   expect(createAnswerCheck()(ofLength(MAX_SCHEMA_CHARACTERS + 1), "yes")).toBe(false);
   const check = createAnswerCheck();
@@ -22,7 +22,7 @@ test("schemas at the bound are looked at, one character more is not, in one piec
   expect(check(ofLength(100), "yes")).toBe(false);
 });
 
-test("a schema that is asked for again answers the same, also one that cannot be used", () => {
+test("a schema gives the same result the second time, also one that does not compile", () => {
   for (let round = 0; round < 3; round += 1) {
     const check = createAnswerCheck();
     expect(check(AMOUNT, { amount: 5 })).toBe(true);
@@ -41,7 +41,7 @@ test("a definition that is referred to a thousand times is compiled once", () =>
   expect(createAnswerCheck()(schema, { p7: { p8: 1 } })).toBe(false);
 });
 
-test("thousands of answers to one question are refused without being checked one by one", () => {
+test("thousands of answers to one interrupt are refused without validating each", () => {
   const entry = { interruptId: "i", status: "resolved", payload: { amount: 5 } };
   const input = { protocolVersion: "1.0", resume: Array.from({ length: 20_000 }, () => entry) };
   const interrupts = new Map([["i", { runId: "r", responseSchema: AMOUNT, toolCallId: "c" }]]);

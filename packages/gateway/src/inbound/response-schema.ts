@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { compileResponseSchema } from "@countersign/policy";
 import type { ArgumentCheck } from "@countersign/policy";
 
-/** Characters that the schemas of one request may have together; a form of a hundred fields has half of it. */
+/** The limit on the total characters of the schemas of one request; a form with a hundred fields has half of it. */
 export const MAX_SCHEMA_CHARACTERS = 16_384;
-/** Compiled schemas that are kept: who asks again with the same answer costs nothing more. */
-const KEPT = 32;
+/** The number of compiled schemas in the cache: a client that repeats an answer costs no further compilation. */
+const MAX_COMPILED = 32;
 
-/** By the schema's text, the one used last at the end; `undefined` for one that cannot be used. */
+/** Compiled schemas by their text, the last used at the end; `undefined` for a schema that does not compile. */
 const compiled = new Map<string, ArgumentCheck | undefined>();
 
 /**
- * Holds the answers of one request against the schemas that the agent sent with its questions.
+ * Creates the check of one request's answers against the schemas that the agent sent.
  *
- * Compiling a schema takes some 20 ms for each thousand characters, and both sides could ask for it: an agent
- * with a long schema, a client with many requests. What cannot be checked was not accepted.
+ * Compiling takes about 20 ms for each thousand characters, and both sides can cause it: an agent with a long schema, a client with many
+ * requests. An answer that the gateway cannot check is refused.
  */
 export function createAnswerCheck(): (schema: JsonObject, payload: JsonValue) => boolean {
   let characters = 0;
@@ -31,7 +31,7 @@ function checkOf(text: string, schema: JsonObject): ArgumentCheck | undefined {
   compiled.delete(text);
   compiled.set(text, check);
   const [oldest] = compiled.keys();
-  if (compiled.size > KEPT && oldest !== undefined) compiled.delete(oldest);
+  if (compiled.size > MAX_COMPILED && oldest !== undefined) compiled.delete(oldest);
   return check;
 }
 

@@ -41,7 +41,7 @@ test.each([
   expect(await answerTwice(payload, result)).toMatch(/^ERR_TOOL_RESULT_/u);
 });
 
-test("the agent's own result replaces it in the history, and nothing replaces the agent's", async () => {
+test("the agent's own result replaces the client's in the history, and no result replaces the agent's", async () => {
   thread = await beginThread("{}", [{ id: "i1", reason: "tool_call", toolCallId: "c2" }]);
   const result = { type: "TOOL_CALL_RESULT", messageId: "t2", toolCallId: "c2", content: "paid" };
   thread.later = ({ body }) => inRun(idsOf(body), [result, ...text("a9", "Done.")]);

@@ -8,22 +8,22 @@ import type { Claim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./pointer.js";
 import { createAnswerCheck } from "./response-schema.js";
 
-/** A call that a person was asked about, and what they said to it. */
+/** A call that the person was asked about, and the answer. */
 export type Approval = {
   readonly call: AskedCall;
   readonly isGranted: boolean;
-  /** The tool that the question names, where the call itself was not delivered before it. */
+  /** The tool that the interrupt names, if the call was not delivered before it. */
   readonly tool?: string;
 };
 
-/** Declined calls that a thread remembers; each took a person's answer, so that few threads have any. */
+/** The number of declined calls that a thread keeps. A person answers each one, so few threads have any. */
 const MAX_DECLINED = 64;
 
 /**
- * Holds the answers to interrupts against those that are open: all of them, in time, in form, and once.
+ * Checks the answers to interrupts against the open interrupts: all answered, in time, with a valid form, and once.
  *
- * A client that names no version of the protocol may not know how to answer, so it may go on; what it was
- * asked about is not approved by that, but declined.
+ * A client that names no protocol version may not know how to answer, so it may continue. The gateway then treats the calls that it was
+ * asked about as declined.
  */
 export function reviewResume(
   { resume = [], protocolVersion }: RunAgentInput,
@@ -57,7 +57,7 @@ export function reviewResume(
     };
     const isSecond = covered.has(entry.interruptId);
     if (isSecond || (interrupt.answer ?? answer) !== answer) findings.push(answered);
-    // The first one counts: thousands of answers to one question are not held against its schema one by one.
+    // Only the first answer is checked, so that thousands of answers to one interrupt are not validated one by one.
     if (isSecond) continue;
     covered.add(entry.interruptId);
     if (entry.status === "resolved") {
@@ -98,13 +98,13 @@ export function reviewResume(
   return { findings, rows, claims, approvals };
 }
 
-/** Whether two questions were about the same call. */
+/** Whether two interrupts are about the same call. */
 export function isSameCall(one: AskedCall, other: AskedCall): boolean {
   if ("id" in one || "id" in other) return "id" in one && "id" in other && one.id === other.id;
   return one.name === other.name && one.arguments === other.arguments;
 }
 
-/** A call that was not delivered whole before its interrupt is known by its id, and by the tool that the question names. */
+/** If a call was not delivered complete before its interrupt, the gateway knows only its id and the tool that the interrupt names. */
 function approvalOf(
   { call, toolCallId, toolName }: InterruptState,
   isGranted: boolean,
@@ -115,7 +115,7 @@ function approvalOf(
   return [{ call: { id: toolCallId }, isGranted, ...tool }];
 }
 
-/** Of a call that is declined and approved at once, the refusal stays when the approval is used up. */
+/** If a call is both declined and approved, it is declined again once the approval is used. */
 function stillDeclined(
   before: readonly AskedCall[],
   approvals: readonly Approval[],
@@ -128,13 +128,13 @@ function stillDeclined(
   return [...others, ...added].slice(-MAX_DECLINED);
 }
 
-/** An answer may be a refusal too: `false`, or AG-UI's `{"approved": false}`. Other forms only the agent can read. */
+/** An answer can also decline: `false`, or AG-UI's `{"approved": false}`. Only the agent understands other forms. */
 function isGrant({ status, payload }: ResumeEntry): boolean {
   if (status !== "resolved" || payload === false) return false;
   return (payload as { approved?: unknown } | undefined)?.approved !== false;
 }
 
-/** A time that cannot be read is over: nobody can say that it is not. */
+/** A time that cannot be parsed counts as expired. */
 function isExpired({ expiresAt }: InterruptState, now: number): boolean {
   if (expiresAt === undefined) return false;
   const time = Date.parse(expiresAt);

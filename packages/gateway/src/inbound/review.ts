@@ -3,7 +3,7 @@ import type { RunAgentInput } from "@countersign/wire";
 import type { LedgerRow } from "../thread/ledger.js";
 import { declaredRows } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
-import { reviewCarried } from "./carried.js";
+import { reviewClientData } from "./client-data.js";
 import { reviewTools } from "./declared-tools.js";
 import type { Claim, Finding } from "./finding.js";
 import { reviewHistory } from "./history.js";
@@ -11,19 +11,19 @@ import { reviewResume } from "./resume.js";
 import type { Approval } from "./resume.js";
 import { reviewToolResults } from "./tool-results.js";
 
-/** Everything that was found in a request, and what the ledger learns when it is admitted. */
+/** The findings of a request, and the rows for the ledger if it is admitted. */
 export type InputReview = {
   readonly findings: Finding[];
   readonly rows: LedgerRow[];
-  /** What nobody may have said before, when nothing else speaks against the request. */
+  /** Rows that only one gateway can write, if nothing else refuses the request. */
   readonly claims: readonly Claim[];
   readonly approvals: readonly Approval[];
 };
 
 /**
- * Holds a request against what the gateway knows of its thread. Pure: it awaits and changes nothing.
+ * Compares a request with its thread. Pure: it awaits nothing and changes nothing.
  *
- * @param written keys of its state that its client was not left with; without, all of them
+ * @param written the keys of the state that the client changed; if absent, all of them
  */
 export function reviewInput(
   input: RunAgentInput,
@@ -41,7 +41,7 @@ export function reviewInput(
       ...results.findings,
       ...resume.findings,
       ...reviewTools(input, state, request.tools),
-      ...reviewCarried(input, request, written),
+      ...reviewClientData(input, request, written),
     ],
     rows: [...history.rows, ...results.rows, ...resume.rows, ...declaredRows(input, state)],
     claims: [...results.claims, ...resume.claims],

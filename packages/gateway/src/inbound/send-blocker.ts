@@ -4,33 +4,33 @@ import { ownDenial } from "../outbound/decide/structure.js";
 import type { OwnRuleId } from "../event/own-rules.js";
 import "./errors.js";
 
-/** Why a browser's message cannot go up, whatever a policy says of it. */
+/** A reason why the gateway cannot send a browser's message to the agent, under any policy. */
 export type SendBlocker = {
   readonly rule: OwnRuleId;
   readonly code: "ERR_MESSAGE_NO_RUN" | "ERR_MESSAGE_ONE_WAY";
   readonly reason: string;
 };
 
-/** There is nobody to hear it. */
+/** No run is open that could receive the message. */
 export const NO_RUN: SendBlocker = {
   rule: "gateway/no-run",
   code: "ERR_MESSAGE_NO_RUN",
   reason: "no run is open on the socket",
 };
 
-/** The agent is asked by a request and answers with a stream. */
+/** The agent receives one HTTP request and responds with a stream. */
 export const ONE_WAY: SendBlocker = {
   rule: "gateway/one-way",
   code: "ERR_MESSAGE_ONE_WAY",
   reason: "the agent takes no messages on its transport",
 };
 
-/** The block that an blocker means. */
+/** Converts a blocker to a denial. */
 export function blockerDenial({ rule, code, reason }: SendBlocker): Denial {
   return ownDenial(rule, `${code}: ${reason}`);
 }
 
-/** The error that a refused client gets. */
+/** Creates the error that the client receives for a blocker. */
 export function blockerError({ code, reason }: SendBlocker): CountersignError {
   return new CountersignError(code, reason, {});
 }

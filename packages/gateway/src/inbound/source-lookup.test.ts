@@ -60,12 +60,12 @@ const lookupHost = async (host: string): Promise<readonly string[]> => {
   return addresses;
 };
 
-test("a host is public where every one of its addresses is", async () => {
+test("a host is public if every one of its addresses is", async () => {
   const hosts = new Set([...Object.keys(ADDRESSES), "unknown.example"]);
   expect([...(await findPublicHosts(hosts, lookupHost))]).toEqual(["cdn.example"]);
 });
 
-test("what takes too long, and what comes behind sixteen names, is not public", async () => {
+test("a host that takes too long, and any host after the first sixteen, is not public", async () => {
   const never = new Promise<never>(() => {});
   const slow = (host: string): Promise<readonly string[]> =>
     host === "slow.example" ? never : lookupHost(host);
@@ -83,7 +83,7 @@ test("what takes too long, and what comes behind sixteen names, is not public", 
 let fixture: Fixture | undefined;
 afterEach(() => fixture?.stop());
 
-test("with sources: resolve a request passes only if its names lead outside, and nobody is asked without it", async () => {
+test("with sources: resolve a request passes only if its hosts are public; without it no host is resolved", async () => {
   const asked: string[] = [];
   const start = (sources: string): Promise<Fixture> =>
     startFixture(({ body }) => ({ pieces: inRun(idsOf(body), text("a", "hi")).map(sseFrame) }), {

@@ -1,17 +1,17 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIPv4 } from "node:net";
 
-/** The addresses of a host; rejects where it has none. */
+/** Resolves the addresses of a host; rejects if it has none. */
 export type LookupHost = (host: string) => Promise<readonly string[]>;
 
-/** Names of one request that are looked up; content parts at any further name are refused. */
-const MOST_HOSTS = 16;
-/** A name that takes longer leads nowhere. */
-const LONGEST_LOOKUP_MS = 2_000;
-/** Lookups of the whole gateway at once, those that nobody waits for any more included. */
-const MOST_LOOKUPS = 256;
+/** The number of host names that one request may have resolved; content parts at further hosts are refused. */
+const MAX_HOSTS = 16;
+/** A host name that takes longer counts as not public. */
+const MAX_LOOKUP_MS = 2_000;
+/** The number of concurrent lookups in the gateway, including those that no request awaits any more. */
+const MAX_LOOKUPS = 256;
 
-/** Ranges that are not on the public internet, after the registries of IANA for special purposes. */
+/** Address ranges outside the public internet, from the IANA special-purpose registries. */
 const INSIDE = new BlockList();
 for (const [network, prefix] of [
   ["0.0.0.0", 8],
@@ -31,7 +31,7 @@ for (const [network, prefix] of [
 ] as const) {
   INSIDE.addSubnet(network, prefix, "ipv4");
 }
-/** Public IPv6 is 2000::/3 without these: Teredo and 6to4, which hold an IPv4 address, ORCHID and documentation. */
+/** Public IPv6 is 2000::/3 without Teredo and 6to4, which hold an IPv4 address, ORCHID and documentation. */
 const PUBLIC_IPV6 = new BlockList();
 PUBLIC_IPV6.addSubnet("2000::", 3, "ipv6");
 for (const [network, prefix] of [
@@ -43,26 +43,26 @@ for (const [network, prefix] of [
   INSIDE.addSubnet(network, prefix, "ipv6");
 }
 
-/** Whether an address is on the public internet; mapped, translated and tunnelled ones are not. */
+/** Whether an address is on the public internet; mapped, translated and tunnelled addresses are not. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !INSIDE.check(address, "ipv4");
   return PUBLIC_IPV6.check(address, "ipv6") && !INSIDE.check(address, "ipv6");
 }
 
-/** The hosts all of whose addresses are public; what is not known in time is not among them. */
+/** Returns the hosts all of whose addresses are public. A host that does not resolve in time is not among them. */
 export async function findPublicHosts(
   hosts: ReadonlySet<string>,
   lookupHost: LookupHost,
-  longestMs = LONGEST_LOOKUP_MS,
+  longestMs = MAX_LOOKUP_MS,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   if (hosts.size === 0) return found;
-  const lookups = [...hosts].slice(0, MOST_HOSTS).map(async (host) => {
+  const lookups = [...hosts].slice(0, MAX_HOSTS).map(async (host) => {
     try {
       const addresses = await lookupHost(host);
       if (addresses.length > 0 && addresses.every(isPublicAddress)) found.add(host);
     } catch {
-      // A name that leads nowhere is not public.
+      // A host that does not resolve is not public.
     }
   });
   let timer: NodeJS.Timeout | undefined;
@@ -76,9 +76,9 @@ export async function findPublicHosts(
 
 let pending = 0;
 
-/** Asks the machine's own resolver, as an agent beside the gateway would. */
+/** Uses the system resolver, as an agent on the same machine would. */
 export const SYSTEM_LOOKUP: LookupHost = async (host) => {
-  if (pending >= MOST_LOOKUPS) throw new Error("too many lookups at once");
+  if (pending >= MAX_LOOKUPS) throw new Error("too many lookups at once");
   pending += 1;
   try {
     const addresses = await lookup(host, { all: true });

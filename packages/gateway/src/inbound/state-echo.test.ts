@@ -7,7 +7,7 @@ import { idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 
-/** Words pass; who changes the state needs a token. */
+/** Text passes; a change of the state needs a token. */
 const POLICY = `hushspec: "0.1.0"
 rules:
   ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
@@ -16,7 +16,7 @@ rules:
 const STATE = [
   { type: "STATE_SNAPSHOT", snapshot: { cart: ["tea"], total: 3 } },
   { type: "STATE_DELTA", delta: [{ op: "add", path: "/cart/-", value: "milk" }] },
-  // Clients go on with what they have when a patch does not apply.
+  // Clients keep their state if a patch does not apply.
   { type: "STATE_DELTA", delta: [{ op: "remove", path: "/nowhere" }] },
   { type: "STATE_DELTA", delta: [{ op: "replace", path: "/total", value: 5 }] },
 ];
@@ -24,7 +24,7 @@ const STATE = [
 let fixture: Fixture;
 afterEach(() => fixture.stop());
 
-/** The first run brings a state, whole or broken off behind some of it; the others bring nothing. */
+/** The first run sends a state, complete or broken off after a part of it; the others send none. */
 async function begin(
   isCut = false,
   policy = POLICY,
@@ -58,7 +58,7 @@ async function send(state: unknown, forwardedProps: object = {}): Promise<number
   return response.status;
 }
 
-test("the official client sends back the state it was left with, and needs no token for it", async () => {
+test("the official client sends back the state that it has, and needs no token for it", async () => {
   await begin();
   const agent = new HttpAgent({ url: `${fixture.url}/agents/support`, threadId: "t" });
   await agent.runAgent({ runId: "first" });
@@ -80,7 +80,7 @@ test("only the newest state is an echo, in any order of its keys", async () => {
   expect(await send({ total: 5, cart: ["milk", "tea"] })).toBe(403);
 });
 
-test("of a run that broke off every state that was delivered is an echo, and no other", async () => {
+test("after a run that broke off, every delivered state is an echo, and no other is", async () => {
   await begin(true);
   expect(await send({})).toBe(200);
   expect(await send({ cart: ["tea", "milk"], total: 5 })).toBe(403);
@@ -97,7 +97,7 @@ test.each([
   ["refuses what browsers write", POLICY, inMode(POLICY, "observe")],
   ["has a list of keys", KEYS, KEYS.replace("request: {", "request: { mode: observe,")],
 ])(
-  "a state that was let through by a policy which %s and only observes is no echo when it does more",
+  "a state that passed an observing policy which %s is not an echo once the policy enforces",
   async (_what, enforcing, observing) => {
     const policy = createPolicyHolder(compilePolicy(loadPolicy(observing)));
     await begin(false, POLICY, { policy });
@@ -109,7 +109,7 @@ test.each([
   },
 );
 
-test("what was found is on record first, and hides no state that the policy would have refused", async () => {
+test("findings are recorded first, and hide no state that the policy would have refused", async () => {
   const policy = createPolicyHolder(compilePolicy(loadPolicy(inMode(POLICY, "observe"))));
   await begin(false, POLICY, { policy });
   expect(await send({}, {})).toBe(200);
@@ -121,7 +121,7 @@ test("what was found is on record first, and hides no state that the policy woul
   expect(await send({ role: "admin" })).toBe(403);
 });
 
-test("another thread's state is no echo", async () => {
+test("another thread's state is not an echo", async () => {
   await begin();
   expect(await send({})).toBe(200);
   const response = await fetch(`${fixture.url}/agents/support`, {
@@ -137,7 +137,7 @@ test("another thread's state is no echo", async () => {
   expect(response.status).toBe(403);
 });
 
-test("a list of the keys that a browser may write does not refuse what the agent wrote", async () => {
+test("a list of the keys that a browser may write does not refuse the agent's keys", async () => {
   await begin(false, KEYS);
   expect(await send({ ui: 1 })).toBe(200);
   expect(await send({ total: 5, cart: ["tea", "milk"] })).toBe(200);
@@ -152,11 +152,11 @@ test("a browser writes its own key and sends the agent's keys back, and needs no
   expect(await send({ total: 5, cart: ["tea", "milk"], ui: { open: false } })).toBe(200);
   expect(await send({ total: 6, cart: ["tea", "milk"], ui: { open: false } })).toBe(403);
   expect(await send({ total: 5, cart: ["tea", "milk"], ui: 2, role: "admin" })).toBe(403);
-  // Leaving something out could be read as an answer.
+  // An agent could read a missing key as an answer.
   expect(await send({ cart: ["tea", "milk"], ui: 2 })).toBe(403);
 });
 
-test("a list of keys holds for what a browser writes beside what it sends back", async () => {
+test("a list of keys applies to the keys that a browser writes beside those it sends back", async () => {
   await begin(false, KEYS);
   expect(await send({})).toBe(200);
   expect(await send({ total: 5, cart: ["tea", "milk"], ui: 1 })).toBe(200);
@@ -164,7 +164,7 @@ test("a list of keys holds for what a browser writes beside what it sends back",
   expect(await send({ total: 5, cart: ["tea", "milk"], ui: 1, role: "admin" })).toBe(403);
 });
 
-test("after a run that broke off, a browser's own key stands beside one of the states it saw, not a mixture", async () => {
+test("after a run that broke off, a browser's own key may come with one of the delivered states, not with a mixture", async () => {
   await begin(true, KEYS);
   expect(await send({})).toBe(200);
   expect(await send({ cart: ["tea"], total: 5, ui: 1 })).toBe(403);

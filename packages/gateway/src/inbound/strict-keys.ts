@@ -8,26 +8,25 @@ import type { Removal } from "@countersign/wire/enforce";
 import type { Finding } from "./finding.js";
 import { pointerTo } from "./pointer.js";
 
-/** What AG-UI does not define in a request. */
+/** The parts of a request that AG-UI does not define. */
 export type KeyReview = {
   readonly findings: readonly Finding[];
-  /** Keys and members of unions that enforcement removes. */
+  /** The number of keys and union members that enforcement removes. */
   readonly removed: number;
-  /** Whether a key is another spelling of one that AG-UI defines in its place: an agent could obey either. */
+  /** Whether a key is another spelling of a key that AG-UI defines there: the agent could read either. */
   readonly isAmbiguous: boolean;
 };
 
 /**
- * Finds what AG-UI does not define in a request: a key or a member of a union that one reader drops and
- * another obeys.
+ * Finds the parts of a request that AG-UI does not define: a key or a union member that one parser drops and another reads.
  *
- * With `strip` a key, and a content part beside others, is removed with a remark. Everything that could take a
- * person's words or a known setting away with it is a finding all the same: another spelling of a defined key, a
- * message in an unknown role, a message of which nothing is left.
+ * With `strip` the gateway removes such a key, or a content part beside others, and reports it. It refuses the request if the removal would
+ * lose a person's words or a known setting: another spelling of a defined key, a message in an unknown role, or a message that would be
+ * empty.
  *
- * @param raw the body as it came
- * @param translated the same in the names of AG-UI 1.0
- * @param lostPart where a content part stood that the translation removed
+ * @param raw the body as received
+ * @param translated the same body in AG-UI 1.0
+ * @param lostPart the JSON Pointer of a content part that the translation removed
  */
 export function reviewKeys(
   raw: JsonValue,
@@ -75,7 +74,7 @@ export function reviewKeys(
       );
     }
   }
-  // The oldest dialect's request is one text; its translation takes nothing else along.
+  // A request of the oldest dialect is one text; its translation keeps nothing else.
   const isText = translated !== raw && isJsonObject(raw) && Object.hasOwn(raw, "message");
   const isMixed = isText && Object.keys(raw).length > 1;
   if (first !== undefined || isMixed) {
@@ -89,14 +88,14 @@ export function reviewKeys(
   return { findings, removed, isAmbiguous: respelled !== undefined };
 }
 
-/** Checks that look at no key but the ids at the top of a request. */
+/** Checks that read only the ids at the top of a request. */
 const OF_IDS: ReadonlySet<RequestCheckName> = new Set(["threads", "runs"]);
 
 /**
- * Whether the agent gets a request with what AG-UI does not define, as it would without a gateway: under a policy that
- * observes, unless a check is enforced that such a part could evade.
+ * Whether the agent receives a request with its undefined parts, as it would without a gateway: if the policy observes, and no enforced
+ * check could be evaded by such a part.
  */
-export function isSentAsItCame({ isAmbiguous }: KeyReview, policy: CompiledPolicy): boolean {
+export function isSentUnstripped({ isAmbiguous }: KeyReview, policy: CompiledPolicy): boolean {
   if (policy.mode !== "observe" || isAmbiguous) return false;
   return REQUEST_CHECKS.every(
     (check) => OF_IDS.has(check) || policy.request.mode(check) !== "enforce",
@@ -122,7 +121,7 @@ function isMessage({ kind, path }: Removal): boolean {
   return kind === "unknownMember" && A_MESSAGE.test(path);
 }
 
-/** The first message that lost a content part and has nothing left to read, or -1. */
+/** The index of the first message that lost a content part and is empty now, or -1. */
 function emptiedMessage(sent: JsonValue | undefined, messages: readonly Message[]): number {
   if (!Array.isArray(sent)) return -1;
   return messages.findIndex(({ content }, index) => {

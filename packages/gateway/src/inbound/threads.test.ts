@@ -34,7 +34,7 @@ const say = async (client: ReturnType<typeof newClient>, id: string): Promise<st
   );
 };
 
-test("a conversation goes on after a restart, a forged one does not, and a run id stays used", async () => {
+test("after a restart a conversation continues, a forged one does not, and a run id stays used", async () => {
   directory = await mkdtemp(join(tmpdir(), "countersign-threads-"));
   let count = 0;
   const start = async (): Promise<Fixture> => {
@@ -61,7 +61,7 @@ test("a conversation goes on after a restart, a forged one does not, and a run i
   expect(fixture.agentRequests).toHaveLength(1);
 });
 
-test("a person who presses stop in the middle of an answer goes on with what they have of it", async () => {
+test("a person who stops an answer continues with the part that they have", async () => {
   fixture = await startFixture(({ body, signal }) => ({
     pieces: (async function* () {
       const [start, ...rest] = inRun(idsOf(body), text("x", ""));
@@ -105,7 +105,7 @@ test("a person who presses stop in the middle of an answer goes on with what the
   expect(await say(client, "u3")).toBe("admitted");
 });
 
-test("a message that was open when the gateway was killed is accepted once, on record, and stays so", async () => {
+test("a message that was open when the gateway was killed is accepted once, with a receipt, and stays so", async () => {
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const key = threadKey("support", "", "t");
   await ledger.write(key, [
@@ -127,7 +127,7 @@ test("a message that was open when the gateway was killed is accepted once, on r
   expect(await say(client, "u2")).toBe("ERR_HISTORY_REWRITTEN");
 });
 
-test("28: a thread belongs to the principal that opened it, on whichever connection they come back", async () => {
+test("28: a thread belongs to the principal that opened it, on every connection", async () => {
   fixture = await startFixture(({ body }) => ({ pieces: inRun(idsOf(body), []).map(sseFrame) }));
   const { context } = fixture.gateway;
   const upstream = context.agents.find("support");
@@ -159,7 +159,7 @@ test("28: a thread belongs to the principal that opened it, on whichever connect
   expect(fixture.agentRequests).toHaveLength(2);
 });
 
-test("while a thread has a run open, a second one is refused, also without a session", async () => {
+test("while a thread has an open run, a second run is refused, also without a session", async () => {
   fixture = await startFixture(({ signal }) => ({
     pieces: (async function* () {
       yield sseFrame({ type: "RUN_STARTED", threadId: "t", runId: "r1" });

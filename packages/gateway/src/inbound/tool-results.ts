@@ -8,7 +8,7 @@ import { digestOf } from "../thread/digest.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./pointer.js";
 
-/** Holds new answers against the calls that were delivered: for a client's tool, whole, and once. */
+/** Checks new results against the delivered calls: the tool is the client's, the call is complete, and the result is the first. */
 export function reviewToolResults(
   { messages, resume = [] }: RunAgentInput,
   fresh: readonly Message[],
@@ -57,13 +57,13 @@ export function reviewToolResults(
   return { findings, rows, claims };
 }
 
-/** How TanStack AI states the person's answer once more, as the result of the call that they were asked about. */
+/** TanStack AI repeats the person's answer as the result of the call that they were asked about. */
 const RESTATED = {
   approved: { approved: true, pendingExecution: true, message: "User approved this action" },
   declined: { approved: false, message: "User denied this action" },
 } as const;
 
-/** Whether a result says what an answer in `resume` says, and nothing else: the agent's own result is still to come. */
+/** Whether a result only repeats an answer in `resume`: the agent's own result then follows. */
 function restatesAnswer(
   { content, error }: Extract<Message, { role: "tool" }>,
   { status, payload }: ResumeEntry,

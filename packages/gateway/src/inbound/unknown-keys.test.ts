@@ -30,7 +30,7 @@ async function open(policy: string): Promise<Fixture> {
 }
 
 let threads = 0;
-/** A request that has every place in which AG-UI closes the set of keys, on a thread of its own. */
+/** A request with every place where AG-UI closes the set of keys, on a thread of its own. */
 function request(): Json {
   threads += 1;
   const source = { type: "url", value: "https://a.example/a.png" };
@@ -72,7 +72,7 @@ async function ask(body: unknown): Promise<Answer> {
   return sendTo(fixture as Fixture, JSON.stringify(body));
 }
 
-/** What the agent got last, without what names the thread. */
+/** The last request to the agent, without the ids of the thread. */
 function received(): Json {
   const { threadId: _, ...rest } = JSON.parse(fixture?.agentRequests.at(-1)?.body ?? "{}") as Json;
   return rest;
@@ -124,7 +124,7 @@ test("an agent receives the same with and without unknown keys and parts, and ea
   expect(telemetry.stripped.total - counted).toBe(sent);
 });
 
-test("more unknown keys than notes are kept are all removed, and a hidden message in an unknown role is still found", async () => {
+test("more unknown keys than the gateway keeps notes of are all removed, and a hidden message in an unknown role is still found", async () => {
   await open(requestPolicy());
   const user = (id: string): Json => ({ id, role: "user", content: "hello", createdAt: 1 });
   const many = Array.from({ length: 100 }, (_, index) => user(`u${index}`));
@@ -173,15 +173,18 @@ const LOST: [string, string, Json][] = [
   ],
 ];
 
-test.each(LOST)("%s is refused: it would be lost without a word", async (_title, at, fields) => {
-  await open(requestPolicy());
-  const answer = await ask({ ...request(), ...fields });
-  expect(answer).toMatchObject({ status: 400, code: "ERR_INBOUND_UNKNOWN_KEY", pointer: at });
-  expect(answer.remedy?.length).toBeGreaterThan(10);
-  expect(fixture?.agentRequests).toHaveLength(0);
-});
+test.each(LOST)(
+  "%s is refused: removing it would lose it without a trace",
+  async (_title, at, fields) => {
+    await open(requestPolicy());
+    const answer = await ask({ ...request(), ...fields });
+    expect(answer).toMatchObject({ status: 400, code: "ERR_INBOUND_UNKNOWN_KEY", pointer: at });
+    expect(answer.remedy?.length).toBeGreaterThan(10);
+    expect(fixture?.agentRequests).toHaveLength(0);
+  },
+);
 
-test("a file that only an id names, beside words, is removed and reported", async () => {
+test("a file that only an id names, beside text, is removed and reported", async () => {
   await open(requestPolicy());
   const part = { type: "binary", mimeType: "image/png", id: "f" };
   const content = [{ type: "text", text: "look" }, part];
@@ -189,7 +192,7 @@ test("a file that only an id names, beside words, is removed and reported", asyn
   expect(inbound()?.rule).toBe("ag_ui_request.unknown_keys");
 });
 
-test("a known key with a wrong value is refused, whatever stands beside it", async () => {
+test("a known key with a wrong value is refused, whatever is beside it", async () => {
   await open(requestPolicy());
   for (const fields of [{ tools: 1 }, { context: [{ description: 1, value: "v" }] }]) {
     const answer = await ask({ ...request(), ...fields, data: {} });
@@ -210,7 +213,7 @@ test("with action refuse the gateway refuses every unknown key and part", async 
 const OBSERVING = (request: string): string =>
   `mode: observe\n${requestPolicy(request)}`.replace(/^(mode.*\n)(hushspec.*\n)/u, "$2$1");
 
-test("under a policy that observes, the agent gets what it would get without a gateway, and the receipt is of that", async () => {
+test("under a policy that observes, the agent receives the same request as without a gateway, and the receipt covers it", async () => {
   await open(OBSERVING("{ threads: { mode: enforce } }"));
   const body = request();
   for (const place of Object.keys(PLACES)) add(body, place, "x", { deep: [1] });
@@ -223,7 +226,7 @@ test("under a policy that observes, the agent gets what it would get without a g
   expect(inbound()?.receipt.payload_hash).toBe(hash);
 });
 
-test("an observing policy does not send on another spelling of a key, or anything unknown past a check that is enforced", async () => {
+test("an observing policy forwards neither another spelling of a key nor an unknown part that could evade an enforced check", async () => {
   await open(OBSERVING("{ threads: { mode: enforce } }"));
   expect((await ask({ ...request(), thread_id: "other" })).status).toBe(200);
   expect(received()).not.toHaveProperty("thread_id");

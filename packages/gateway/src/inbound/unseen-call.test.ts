@@ -11,7 +11,7 @@ const STARTER = readFileSync(
   new URL("../../../policy/policies/starter.yaml", import.meta.url),
   "utf8",
 );
-// What `countersign init --for mastra` adds for a question and its answer.
+// The policy lines that `countersign init --for mastra` adds for a question and its answer.
 const POLICY = STARTER.replace("mode: observe", "mode: enforce")
   .replace(
     "    interrupts:\n",
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A question as @ag-ui/mastra 1.1.2 asks it: the call itself is not streamed. */
+/** A question as @ag-ui/mastra 1.1.2 sends it: the call itself is not streamed. */
 const suspended = (toolName: string | undefined): object => ({
   id: "r1::c1",
   reason: "mastra:tool_suspend",
@@ -39,7 +39,7 @@ const suspended = (toolName: string | undefined): object => ({
 
 const YES = { status: "resolved" };
 
-/** Asks about a call that nobody saw and answers; what is shown of the events of the next run, and the rules that blocked. */
+/** Asks about a call that was not streamed and answers; returns the delivered events of the next run, and the rules that blocked. */
 async function after(
   toolName: string | undefined,
   events: readonly object[],
@@ -73,7 +73,7 @@ async function after(
   return { shown, rules: blocked.map(({ rule }) => rule) };
 }
 
-/** Whether the result of the call is shown then, and the rule where not. */
+/** Returns whether the result of the call is delivered, or the rule that blocks it. */
 async function resultAfter(
   toolName: string | undefined,
   { result = "c1", ...options }: { answer?: object; tools?: string[]; result?: string } = {},
@@ -84,7 +84,7 @@ async function resultAfter(
   return `${rules[0] ?? shown}`;
 }
 
-/** Which of some calls are shown then. */
+/** Returns the ids of the delivered calls. */
 async function callsAfter(
   answer: object,
   ...calls: readonly [id: string, tool: string][]
@@ -122,12 +122,12 @@ test.each([
   expect(await resultAfter("book_room", options)).toBe("ag_ui.capability");
 });
 
-test("the name in a question opens nothing that a call of that name could not", async () => {
+test("the name in a question allows nothing that a call of that name could not", async () => {
   expect(await resultAfter(undefined)).toBe("ag_ui.capability");
   expect(await resultAfter("run_shell")).toBe("ag_ui_tools.call");
   expect(await resultAfter("navigate_home")).toBe("ag_ui.capability");
-  // The page's own tool: only the page answers it.
+  // The page's own tool: only the page sends its result.
   expect(await resultAfter("pay", { tools: ["pay"] })).toBe("gateway/result");
-  // Its arguments were never held against their schema.
+  // Its arguments were never validated against their schema.
   expect(await resultAfter("show_toast")).toBe("ag_ui.capability");
 });

@@ -31,7 +31,7 @@ export type Connection = {
   readonly session: Session;
   readonly policy: CompiledPolicy;
   readonly capabilities: RunCapabilities;
-  readonly judge: (question: DecisionRequest) => DecisionResult;
+  readonly judge: (request: DecisionRequest) => DecisionResult;
   /** Caps that other gateways count too, where the policy has such. */
   readonly caps: SharedCaps | undefined;
   /** A request of the browser, ready to walk the stages. */

@@ -3,7 +3,7 @@ import { admitRequest } from "../../inbound/admit.js";
 import { NO_RUN, ONE_WAY } from "../../inbound/send-blocker.js";
 import type { SendBlocker } from "../../inbound/send-blocker.js";
 import type { InboundRequest } from "../../inbound/request.js";
-import { withdraw } from "../../inbound/record-request.js";
+import { recordUndelivered } from "../../inbound/record-request.js";
 import { openConnection } from "../../runs/connection.js";
 import type { ConnectionFacts } from "../../runs/connection.js";
 import type { StartedRun } from "../../runs/start-run.js";
@@ -49,7 +49,7 @@ export function createMessagePath(
       countObserved(context.telemetry, request);
       const isOpen = hearer !== undefined && hearer === port.run();
       const isSent = isOpen && hearer?.send?.(request.body ?? "") === true;
-      if (!isSent) throw await withdraw(request, NO_RUN);
+      if (!isSent) throw await recordUndelivered(request, NO_RUN);
       session.counters.forwarded += 1;
     } catch (error) {
       session.counters.blocked += 1;

@@ -6,7 +6,7 @@ import { call, idsOf, inRun, text } from "../testing/events.js";
 let thread: BegunThread;
 afterEach(() => thread.fixture.stop());
 
-test("18: answers to interrupts are held against what was asked", async () => {
+test("18: answers to interrupts are checked against the interrupts", async () => {
   thread = await beginThread("{}", [INTERRUPT, { id: "i2", reason: "input_required" }]);
   const ok = { interruptId: "i1", status: "resolved", payload: { ok: true } };
   const no = { interruptId: "i2", status: "cancelled" };
@@ -23,7 +23,7 @@ test("18: answers to interrupts are held against what was asked", async () => {
   expect((await thread.send({ runId: "r3", resume: [ok, no] })).code).toBe("ERR_RESUME_UNKNOWN");
 });
 
-test("18: an interrupt whose time is over can only be cancelled", async () => {
+test("18: an expired interrupt can only be cancelled", async () => {
   thread = await beginThread("{}", [{ ...INTERRUPT, expiresAt: "2020-01-01T00:00:00Z" }]);
   const entry = { interruptId: "i1", status: "resolved", payload: { ok: true } };
   expect((await thread.send({ messages: HISTORY, resume: [entry] })).code).toBe(

@@ -5,13 +5,13 @@ import type { CallRecord, MessageRecord } from "../thread/message-record.js";
 import type { ThreadState } from "../thread/thread-state.js";
 
 /**
- * Why the messages that a client kept of a run are not what it had at any one moment of it.
+ * Returns a reason if a client's messages from a run match no single moment of that run.
  *
- * Who goes away has seen a run up to some event and nothing behind it. Each message that is there, as far
- * as it is there, says from when until when that can have been; so does each that is not. Where no moment is
- * left, somebody chose: a refusal was left out or emptied, and the answer behind it kept.
+ * A client that disconnects has received every event up to some moment and none after it. Each message in the request, and each missing
+ * one, narrows the time of that moment. If no moment is left, the client changed the history: for example it removed a refusal and kept the
+ * answer after it.
  */
-export function beginningProblem(
+export function prefixProblem(
   messages: readonly Message[],
   { order, loose, messages: known }: ThreadState,
   { accept }: RequestSettings["history"],
@@ -23,7 +23,7 @@ export function beginningProblem(
     const record = known.get(message.id);
     if (record !== undefined) moments.hold(message, record);
   }
-  // Who sends only the end of a history left out everything before it, whoever said it.
+  // A client that sends only the end of a history leaves out everything before it, whatever the role.
   const first = accept === "full" ? 0 : order.findIndex((id) => held.has(id));
   const answered = new Set(
     messages.map((message) => message.role === "tool" && message.toolCallId),
@@ -33,14 +33,14 @@ export function beginningProblem(
       const record = loose.has(id) && !held.has(id) ? known.get(id) : undefined;
       if (record === undefined) continue;
       moments.miss(record);
-      // Nobody answers a call they have not seen.
+      // A client that answers a call has received the call.
       for (const call of record.calls ?? []) if (answered.has(call.id)) moments.see(record, call);
     }
   }
   return moments.isPossible() ? undefined : "what is kept of a run is not a beginning of it";
 }
 
-/** For each run, the moments at which its client can have gone away. */
+/** For each run, the moments at which its client may have disconnected. */
 class Moments {
   readonly #runs = new Map<string, { from: number; until: number }>();
 
@@ -61,13 +61,13 @@ class Moments {
     }
   }
 
-  /** The client is without a message. */
+  /** The client does not have the message. */
   miss({ run, from = 0, content }: MessageRecord): void {
-    // What the agent took back itself may be missing at any time.
+    // The agent itself emptied this message, so it may be missing at any moment.
     if (run !== undefined && from > 0 && content.at(-1) !== "") this.#narrow(run, 0, from);
   }
 
-  /** The client knows a call of a message. */
+  /** The client has received a call of the message. */
   see({ run }: MessageRecord, { from = 0, at }: CallRecord): void {
     if (run !== undefined) this.#narrow(run, at?.at(-1) ?? from);
   }

@@ -6,14 +6,14 @@ import type { Finding } from "./finding.js";
 import { isPlainKey, pointerTo } from "./pointer.js";
 
 /**
- * Holds what a request carries along (state, context, forwarded properties) against size and key lists.
+ * Checks the state, context and forwarded properties of a request against the policy's size limits and key lists.
  *
- * The list of a state's keys is about what a browser writes. Clients send back all they were left with, so what
- * the agent wrote and nobody changed is not held against it: a list would end every conversation with state.
+ * The list of state keys applies to the keys that the browser writes. Clients send the whole state back, so keys that the agent wrote and
+ * the client did not change pass. Otherwise a list would end every conversation with state.
  *
- * @param written keys of the state that the client was not left with; without, all of them
+ * @param written the keys of the state that the client changed; if absent, all of them
  */
-export function reviewCarried(
+export function reviewClientData(
   input: RunAgentInput,
   settings: RequestSettings,
   written?: readonly string[],
@@ -104,7 +104,7 @@ function limitRemedy(check: string, limit: string): string {
   return `send less, or set another limit in the policy under rules: ag_ui_request: { ${check}: { ${limit}: … } }`;
 }
 
-/** A key as it is written into a policy; one that may be anybody's words is left to the reader. */
+/** A key as a policy writes it. A key that may contain a person's words becomes a placeholder. */
 function nameOf(key: string): string {
   return isPlainKey(key) ? key : "…";
 }
@@ -113,7 +113,7 @@ function sizeOf(value: JsonValue): number {
   return Buffer.byteLength(canonicalJson(value));
 }
 
-/** Keys at the top; of a list, the places, which no list of names allows by accident. */
+/** The keys of an object, or the indexes of an array: no key list allows an index by accident. */
 function keysOf(value: JsonValue): string[] {
   return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }

@@ -3,7 +3,7 @@ import { requestPolicy, sendTo } from "../testing/begun-thread.js";
 import { startFixture } from "../testing/fixture.js";
 import { createMovedClock } from "../testing/ledger-contract.js";
 
-test("garbage gets receipts at a bounded rate, and what is left out is counted", async () => {
+test("malformed requests get receipts at a bounded rate, and a receipt counts those left out", async () => {
   const clock = createMovedClock();
   const fixture = await startFixture(() => ({ pieces: [] }), {
     policy: requestPolicy(),

@@ -48,9 +48,9 @@ async function ask(
 const PAIRS = Array.from({ length: 60 }, (_, index) => `thread-${index}`);
 
 test.each(["memory", "SQLite"])(
-  "of two principals that open a thread at the same instant, the receipts say who did and who did not (%s)",
+  "if two principals open a thread at once, the receipts say which one did (%s)",
   async (kind) => {
-    directory = await mkdtemp(join(tmpdir(), "countersign-same-instant-"));
+    directory = await mkdtemp(join(tmpdir(), "countersign-claims-"));
     await begin(
       kind === "memory"
         ? createMemoryLedger(SYSTEM_CLOCK)
@@ -62,7 +62,7 @@ test.each(["memory", "SQLite"])(
   },
 );
 
-/** Both ask at once; the receipts of the thread are then exactly one allowed and one refused. */
+/** Both send a request at once; the thread then has exactly one allowed and one refused receipt. */
 async function race(threadId: string): Promise<void> {
   const answers = await Promise.all([ask("alice", threadId), ask("bob", threadId)]);
   const won = answers.filter(({ status }) => status === 200);
@@ -79,13 +79,13 @@ async function race(threadId: string): Promise<void> {
   expect(`agui-${refused[0]?.receipt.event_id}`).toBe(lost[0]?.receipt);
   const asked = fixture.agentRequests.filter(({ body }) => idsOf(body).threadId === threadId);
   expect(asked.map(({ body }) => idsOf(body).runId)).toEqual([`${owner}-${threadId}`]);
-  // Whose it is stays so, and the winner loses nothing by the race.
+  // The owner stays the same, and the winner loses nothing by the race.
   const other = owner === "alice" ? "bob" : "alice";
   expect((await ask(other, threadId, `later-${other}-${threadId}`)).code).toBe("ERR_THREAD_OWNER");
   expect((await ask(owner, threadId, `later-${owner}-${threadId}`)).status).toBe(200);
 }
 
-test("who opened a thread goes on undisturbed while somebody else tries to open it", async () => {
+test("the owner of a thread continues undisturbed while another principal tries to open it", async () => {
   await begin(createMemoryLedger(SYSTEM_CLOCK));
   expect((await ask("alice", "t", "first")).status).toBe(200);
   for (let round = 0; round < 10; round += 1) {
@@ -98,7 +98,7 @@ test("who opened a thread goes on undisturbed while somebody else tries to open 
   }
 });
 
-test("where threads are only observed, the second of the two passes with a remark on its one receipt", async () => {
+test("in observe mode the second of the two passes, and its one receipt has a remark", async () => {
   const policy = OPEN_POLICY.replace(
     "rules:",
     "rules:\n  ag_ui_request: { threads: { mode: observe }, runs: { mode: observe } }",
@@ -115,7 +115,7 @@ test("where threads are only observed, the second of the two passes with a remar
   }
 });
 
-test("a policy's no opens no thread, also at the same instant", async () => {
+test("a request that the policy denies opens no thread, also at the same time as another", async () => {
   const policy = `${OPEN_POLICY}  ag_ui_conditions:
     rules:
       - id: no-bob

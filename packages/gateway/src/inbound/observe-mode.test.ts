@@ -8,7 +8,7 @@ import { post } from "../testing/transports.js";
 let served: Served;
 afterEach(() => served.stop());
 
-test("while observing, a request names every rule that it would have broken: in the log, the feed, the metrics", async () => {
+test("in observe mode the log, the feed and the metrics name every rule that a request violates", async () => {
   served = await startServed(({ body }) => ({ pieces: inRun(idsOf(body), []).map(sseFrame) }), {
     policy: `hushspec: "0.1.0"
 mode: observe
