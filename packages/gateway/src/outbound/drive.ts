@@ -10,30 +10,30 @@ import { runLimitReached, RunTimer } from "../event/run-limits.js";
 import type { Run } from "../event/run.js";
 import { createTurns } from "./turns.js";
 
-/** Events that may wait for their receipt before the agent has to wait too: a few reads, during one flush. */
+/** Events that may wait for their receipt before the gateway stops reading from the agent: a few reads, during one flush. */
 const MAX_BACKLOG = 2048;
-/** Bytes read from the agent that may wait for receipts: with a few large events the count says little. */
+/** Bytes that may wait for receipts: a few large events can be too much below the limit of events. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
-/** Bytes judged in one turn; small frames of a socket that came together share it. */
+/** Bytes that a stream processes in one turn; small socket frames that arrived together share it. */
 const MAX_TURN_BYTES = 64 * 1024;
-/** Milliseconds after which a stream gives up its turn: 2,000 small events on a large conversation took half a minute. */
-const MAX_CARRY_MS = 25;
-/** Bytes of a read that are judged at once; of a longer one, as many as a slice has, before the clock is looked at. */
-const MAX_WHOLE_BYTES = 8 * 1024;
+/** Milliseconds after which a stream yields its turn: 2,000 small events on a large conversation took half a minute. */
+const MAX_TURN_MS = 25;
+/** A longer read is split into slices, and the gateway checks the clock after each. */
+const MAX_UNSPLIT_BYTES = 8 * 1024;
 const SLICE_BYTES = 2 * 1024;
-/** Where a slice takes longer than this, the next is shorter, down to about one event. */
+/** After a slice that takes longer, the next slice is shorter, down to about one event. */
 const MAX_SLICE_MS = 5;
 const MIN_SLICE_BYTES = 64;
 
-/** What a connection may run into that stays open after its run. */
+/** The limits that a connection can reach after its run, while it stays open. */
 const LATE: ReadonlySet<string> = new Set(["ERR_RUN_TIME", "ERR_RUN_SILENCE"]);
 
-/** One for all runs: they share an event loop. */
+/** All runs share one queue, because they share an event loop. */
 const turns = createTurns();
 
 /**
- * Carries one agent's stream along the pipeline until it ends, one way or another; resolves when the person's end
- * is closed. Whatever goes wrong becomes the end of the run, told to the person; nothing is thrown.
+ * Runs one agent's stream through the pipeline. Resolves when the client's stream is closed. It never throws: every failure ends the run
+ * with an error to the client.
  */
 export function driveRun(run: Run, stream: UpstreamStream, stopped: Signal): Promise<void> {
   const pipeline = new Pipeline(run);
@@ -47,7 +47,7 @@ class Drive {
   readonly #stream: UpstreamStream;
   readonly #stopped: Signal;
   readonly #timer: RunTimer;
-  /** Bytes that were judged while something waited for its receipt. */
+  /** Bytes that were judged while events waited for their receipts. */
   #bytes = 0;
   /** Bytes of the stream so far. */
   #read = 0;
@@ -90,16 +90,13 @@ class Drive {
     if (this.#isOver) return;
     try {
       if (this.#stopped.aborted) this.#end({ failure: failureOfStop(this.#stopped) });
-      else if (!this.#mustWait()) this.#carry();
+      else if (!this.#mustWait()) this.#process();
     } catch (error) {
       this.#end(this.#endFor(error));
     }
   };
 
-  /**
-   * Whether something must come first: the events left of a limited token, room in the log, receipts of what was
-   * judged, a person who reads.
-   */
+  /** Whether the run must wait for the budget of a limited token, room in the log, receipts, or a slow client. */
   #mustWait(): boolean {
     const { recorder, backlog, sink, hold } = this.#run;
     let until = hold?.until;
@@ -112,8 +109,8 @@ class Drive {
     return true;
   }
 
-  /** Judges what has come, and stands in line for the rest. */
-  #carry(): void {
+  /** Processes the bytes that arrived, and queues for the rest. */
+  #process(): void {
     const { backlog, clock, hold, progress } = this.#run;
     const { events } = progress;
     const arrivedAt = performance.now();
@@ -127,7 +124,7 @@ class Drive {
       while (
         bytes < MAX_TURN_BYTES &&
         hold?.until === undefined &&
-        (bytes === 0 || performance.now() - arrivedAt < MAX_CARRY_MS)
+        (bytes === 0 || performance.now() - arrivedAt < MAX_TURN_MS)
       ) {
         const piece = this.#take();
         if (piece === "nothing yet") break;
@@ -147,7 +144,7 @@ class Drive {
         }
       }
     } finally {
-      // What came whole before bad bytes is still judged, signed for and delivered.
+      // Events before malformed bytes are still judged, recorded and delivered.
       this.#pipeline.flush(arrivedAt);
     }
     if (progress.events > events) this.#timer.progress();
@@ -157,7 +154,7 @@ class Drive {
     else this.#listen();
   }
 
-  /** The next piece, or a part of it: thousands of small events may come in one, and each may be much work. */
+  /** The next piece, or a slice of it: one piece may hold thousands of small events, and each may be much work. */
   #take(): ReturnType<UpstreamPieces["take"]> {
     const text = this.#texts.pop();
     if (text !== undefined) return { kind: "frame", text, isEvent: true };
@@ -165,7 +162,7 @@ class Drive {
     this.#rest = undefined;
     if (typeof piece === "string") return piece;
     if (piece.kind === "frame") return this.#takeFrame(piece);
-    const most = this.#slice === SLICE_BYTES ? MAX_WHOLE_BYTES : this.#slice;
+    const most = this.#slice === SLICE_BYTES ? MAX_UNSPLIT_BYTES : this.#slice;
     if (piece.bytes.byteLength <= most) return piece;
     this.#rest = { ...piece, bytes: piece.bytes.subarray(this.#slice) };
     return { ...piece, bytes: piece.bytes.subarray(0, this.#slice) };
@@ -182,7 +179,7 @@ class Drive {
     return { kind: "frame", text: first, isEvent: true };
   }
 
-  /** Counts what came, comments included. */
+  /** Counts the received bytes, comments included. */
   #spend(piece: UpstreamPiece): number {
     const { runBytes } = this.#run.runLimits;
     const size = sizeOf(piece);
@@ -191,7 +188,7 @@ class Drive {
     return size;
   }
 
-  /** A socket stays open for the next run: only the stream itself can say that this one is over. */
+  /** A socket stays open for the next run, so only the stream's events tell that this run is over. */
   #isComplete(): boolean {
     const { progress, hold } = this.#run;
     return progress.isComplete && !this.#stream.endsByItself && hold?.until === undefined;
@@ -212,7 +209,7 @@ class Drive {
     } catch (error) {
       const broken = end.failure === undefined ? this.#endFor(error) : end;
       if (broken !== end && broken.failure !== undefined) this.#endPipeline(broken);
-      // Whatever else is broken, a run never just stops: clients take silence for success.
+      // A run always ends with an event: clients take silence for success.
       else this.#pipeline.fail(broken.failure ?? failureOf(error));
     }
   }
@@ -221,7 +218,7 @@ class Drive {
     const run = this.#run;
     if (this.#stopped.aborted) return { failure: failureOfStop(this.#stopped) };
     const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
-    // The run ended before its connection did: the person has the whole of it.
+    // The run ended before its connection did: the client has all of it.
     const isLate = isCountersignError(error) && LATE.has(error.code);
     if ((fromTransport || isLate) && run.progress.isOver) return {};
     const failure = failureOf(error);

@@ -12,10 +12,7 @@ import type { EventContext, Step, StreamEnd } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
 import type { Stage } from "../event/stage.js";
 
-/**
- * The stages of an event, in order. Every transport uses them, nothing flows backwards, and there is no other way to a
- * person.
- */
+/** The stages of an event, in order. Every transport uses them, nothing flows backwards, and no event reaches a client without them. */
 export const STAGES: readonly Stage[] = [
   decode,
   translate,
@@ -27,10 +24,10 @@ export const STAGES: readonly Stage[] = [
   deliver,
 ];
 
-/** The stages of one run, opened and connected. The only way from an agent to a person. */
+/** The stages of one run, opened and connected. Every event from an agent to a client passes through it. */
 export class Pipeline {
   readonly #first: Step;
-  /** Resolves when the last stage has ended: everything before it is recorded and written. */
+  /** Resolves when the last stage has ended: all events are recorded and sent. */
   readonly done: Promise<void>;
 
   constructor(run: Run) {
@@ -46,7 +43,7 @@ export class Pipeline {
     this.#first.push(context);
   }
 
-  /** Has the events pushed since the last flush signed for and delivered together. */
+  /** Records and delivers together the events pushed since the last flush. */
   flush(arrivedAt: number): void {
     this.#first.flush(arrivedAt);
   }
@@ -55,14 +52,14 @@ export class Pipeline {
     this.#first.end(end);
   }
 
-  /** Has a receipt written for something that a stage could not read as an event. */
+  /** Records input that a stage could not read as an event. */
   refuse(code: string, receivedAt: number): void {
     const context = createEventContext(receivedAt);
     context.refused = code;
     this.#first.push(context);
   }
 
-  /** Ends the run where `end` threw. */
+  /** Ends the run after `end` threw. */
   fail(failure: Failure): void {
     this.#first.fail(failure);
   }

@@ -1,22 +1,21 @@
-/** Milliseconds of work on agents' streams after which the event loop may look at everybody else. */
+/** Milliseconds of work on agents' streams after which the event loop handles other work. */
 const TURN_MS = 5;
 
 /**
- * The line in which the streams that have something to do wait for their turn.
+ * The queue of streams that have work to do.
  *
- * Everything that one pass of the event loop brings stands in line until all of it has come, and is then worked
- * on in one go: streams whose events come together are judged together and asked of the log together, while
- * the code and data that they share are at hand (an event alone in its pass costs several times as much).
+ * Streams that become readable in one pass of the event loop queue up, and are then processed one after another. Their events are judged
+ * and logged together while the shared code and data are in the cache. An event alone in its pass costs several times as much.
  *
- * After its share of a pass the line waits for the next one. A chunk of small events is milliseconds of work: with
- * 90 agents that flood, all of them readable at once, one pass took 2.4 s, and a health check waited that long.
+ * After its share of a pass the queue waits for the next one. A chunk of small events is milliseconds of work: with 90 agents that flood,
+ * all readable at once, one pass took 2.4 s, and a health check waited that long.
  */
 export type Turns = {
-  /** Stands in line; called back when it is its turn. */
+  /** Queues work; the queue calls it when its turn comes. */
   ask(work: () => void): void;
 };
 
-/** Makes the turns of one event loop. */
+/** Creates the queue of one event loop. */
 export function createTurns(now: () => number = () => performance.now()): Turns {
   let line: (() => void)[] = [];
   let isOpen = false;
@@ -31,7 +30,7 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
         if (now() >= until) break;
       }
     } finally {
-      // Whoever asked again meanwhile stands behind those who were in line already.
+      // Work that was queued meanwhile comes after the work that was already waiting.
       if (done < works.length) line = [...works.slice(done), ...line];
       isOpen = line.length > 0;
       if (isOpen) setImmediate(pass);

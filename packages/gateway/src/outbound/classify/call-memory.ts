@@ -10,16 +10,15 @@ type CallMemoryFacts = Pick<Run, "input" | "earlier" | "client" | "policy" | "li
 const NONE: ReadonlyMap<string, string> = new Map();
 
 /**
- * What is known beside an event when it is classified: the tool calls of the run, under which name each was
- * opened, and its arguments once they are complete.
+ * The tool calls of a run, for classification: the name of each call, and its arguments once they are complete.
  *
- * Calls of the thread and of the request count too: an approved call may get its result in a later run.
+ * Calls of the thread and of the request are included: an approved call may get its result in a later run.
  */
 export class CallMemory implements ClassifyContext {
   readonly refinements: NonNullable<ClassifyContext["refinements"]>;
   readonly clientTools: ClientTools;
   readonly client: ClientState;
-  // Made with the first call: most runs have none.
+  // Created with the first call: most runs have none.
   #names: Map<string, string> | undefined;
   #arguments: Map<string, string> | undefined;
   #partial: Map<string, string> | undefined;
@@ -33,7 +32,7 @@ export class CallMemory implements ClassifyContext {
     this.#maxHeldBytes = limits.maxHeldBytes;
     const schemas = policy.document.rules.ag_ui_tools?.arguments ?? {};
     for (const [id, { name, isUnseen }] of earlier.calls) {
-      // Nobody held its arguments against their schema, so it stays a call of no known tool.
+      // The gateway never validated its arguments against the schema, so it stays a call of an unknown tool.
       if (isUnseen === true && Object.hasOwn(schemas, name)) continue;
       this.#names ??= new Map();
       this.#names.set(id, name);
@@ -55,11 +54,11 @@ export class CallMemory implements ClassifyContext {
     return this.#arguments ?? NONE;
   }
 
-  /** Takes note of an event before it is classified. */
+  /** Records an event before it is classified. */
   see(event: AgUiEvent): void {
     if (event.type === "TOOL_CALL_START") {
       this.#names ??= new Map();
-      // A re-opened call keeps its first name: the person judged it by that one.
+      // A re-opened call keeps its first name: the person judged the call by that name.
       if (!this.#names.has(event.toolCallId)) this.#names.set(event.toolCallId, event.toolCallName);
       this.#partial ??= new Map();
       this.#partial.set(event.toolCallId, "");
@@ -79,7 +78,7 @@ export class CallMemory implements ClassifyContext {
     }
   }
 
-  /** Forgets the arguments of a call that has been judged; only its name is needed later. */
+  /** Drops the arguments of a judged call; only its name is needed later. */
   judged(toolCallId: string): void {
     this.#arguments?.delete(toolCallId);
   }

@@ -6,7 +6,7 @@ import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { CallMemory } from "./call-memory.js";
 
-/** Says what an event does to the person's screen; a label of the agent's own may only be stricter. */
+/** Classifies what an event does to the person's screen. A label from the agent can only make the class stricter. */
 export const classify: Stage = {
   name: "classify",
   open: (run, next) => new Classifier(run, next),

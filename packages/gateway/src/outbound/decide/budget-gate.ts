@@ -6,10 +6,10 @@ import type { EventContext, Step, StreamEnd } from "../../event/event-context.js
 import type { Reservations, Reserve, SharedCaps } from "../../event/reservations.js";
 
 /**
- * Keeps events back while the budget of a token, or the room under a cap, that they may need is asked for; a decision
- * itself never waits.
+ * Holds events while the gateway reserves the budget of a token, or room under a shared cap, that they may need. The decision itself never
+ * waits.
  *
- * What comes behind waits too, so that the order stays. Where nothing is asked for, nothing is kept.
+ * Later events wait too, so that the order stays. If nothing needs a reservation, no event waits.
  */
 export class BudgetGate extends PassingStep {
   readonly #reserve: Reserve;
@@ -31,7 +31,7 @@ export class BudgetGate extends PassingStep {
     else this.#pass(context);
   }
 
-  /** Nobody waits any longer: what is not at hand is refused. */
+  /** The stream ended, so the gate stops waiting: an event without a reservation is denied. */
   override end(end: StreamEnd): void {
     const kept = this.#kept;
     this.#kept = [];
@@ -47,7 +47,7 @@ export class BudgetGate extends PassingStep {
 
   #pass(context: EventContext): void {
     this.next.push(context);
-    // Of the many events of a list hardly any counted for most caps.
+    // Most caps counted few of the events in a list.
     if (this.#caps !== undefined && isList(context.event)) this.#caps.release();
   }
 
@@ -66,19 +66,19 @@ export class BudgetGate extends PassingStep {
   }
 }
 
-/** What belongs to a unit was counted with it; but a call that was held for its arguments is judged at its end. */
+/** An event within a unit was counted with the unit, but a call that was held for its arguments is judged at its end. */
 function countsAnew({ type }: AgUiEvent): boolean {
   const { phase } = EVENT_TABLE[type];
   return (phase !== "continue" && phase !== "close") || type === "TOOL_CALL_END";
 }
 
-/** Whether an event brings others that are judged one by one. */
+/** Whether an event contains parts that are judged one by one. */
 function isList(event: AgUiEvent | undefined): boolean {
   if (event?.type === "RUN_STARTED") return event.input !== undefined;
   return event?.type === "MESSAGES_SNAPSHOT";
 }
 
-/** How many decisions an event may take: each message and call of a list is one of its own. */
+/** The most decisions that an event can need: each message and call of a list is one. */
 function decisionsOf(event: AgUiEvent): number {
   if (event.type === "MESSAGES_SNAPSHOT") return 1 + partsOf(event.messages);
   if (event.type === "RUN_STARTED" && event.input !== undefined) {
@@ -92,7 +92,7 @@ function partsOf(messages: readonly Message[]): number {
   for (const message of messages) {
     if (message.role === "reasoning") parts += 1;
     if (message.role !== "assistant") continue;
-    // Its start and its words are judged, and each call.
+    // The start, the text and each call are judged.
     parts += (message.content === undefined ? 0 : 1) + (message.toolCalls?.length ?? 0);
   }
   return parts;

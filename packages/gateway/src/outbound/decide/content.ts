@@ -6,14 +6,14 @@ import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { eventsOfListed } from "./listed.js";
 
-/** Reads the text of a run for what its policy asks, each message as one however it is cut. */
+/** Reads the text of a run for the policy's content rules, each message as one text however it is split. */
 export class ContentWatch {
   readonly #settings: ContentSettings;
   readonly #reader: ContentReader;
-  /** Measures the messages of lists, each by itself. */
+  /** Measures the messages of lists, each on its own. */
   readonly #alone: ContentReader;
   readonly #sent: MessagesById;
-  /** The message list that was delivered last. */
+  /** The last delivered message list. */
   #listed: MessagesById | undefined;
 
   constructor(settings: ContentSettings, sent: readonly Message[]) {
@@ -31,17 +31,17 @@ export class ContentWatch {
     return this.#reader.read((claim?.envelope ?? event) as unknown as JsonObject);
   }
 
-  /** Says whether what was read of an event goes to the person. */
+  /** Reports whether an event that was read is delivered. */
   settle({ event, claim }: EventContext, isDelivered: boolean): void {
     this.#reader.settle((claim?.envelope ?? event) as unknown as JsonObject, isDelivered);
   }
 
-  /** Takes note of an event that is delivered. */
+  /** Records a delivered event. */
   see(event: AgUiEvent): void {
     if (event.type === "MESSAGES_SNAPSHOT") this.#listed = new MessagesById(event.messages);
   }
 
-  /** Whether the client has this text of a message already: it sent it, or the list before brought it. */
+  /** Whether the client already has this text of a message: it sent the text, or the previous list contained it. */
   hasText(message: Message): boolean {
     const { id } = message;
     return saysSame(message, this.#sent.find(id)) || saysSame(message, this.#listed?.find(id));
@@ -66,14 +66,14 @@ function listOf(event: AgUiEvent): readonly Message[] | undefined {
   return event.type === "RUN_STARTED" ? event.input?.messages : undefined;
 }
 
-/** Opens the watch over one run; none where its policy asks for nothing. */
+/** Opens the watch over one run; `undefined` if its policy has no content rules. */
 export function openContent({ policy, input }: Run): ContentWatch | undefined {
   return policy.content === undefined
     ? undefined
     : new ContentWatch(policy.content, input.messages);
 }
 
-/** The messages of a list by id, the first of each; a list is read once, when it is asked first. */
+/** The messages of a list by id, the first of each. A list is indexed once, at the first lookup. */
 class MessagesById {
   readonly #messages: readonly Message[];
   #byId: Map<string, Message> | undefined;

@@ -6,33 +6,33 @@ import type { EarlierThread } from "../../thread/held-thread.js";
 import { asRecorded, isAgents } from "../../thread/message-record.js";
 import type { MessageRecord } from "../../thread/message-record.js";
 
-/** Messages and calls remembered per run; beyond it the run ends rather than forgetting one. */
+/** The limit of messages and calls per run. At the limit the run ends, because the rules need all of them. */
 const MAX_KNOWN = 100_000;
 
-/** The text of a message that is never gone on with. */
+/** Marks a message to which no text may be appended. */
 const NEVER = -1;
 
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
-/** What the person already has: sent by them, delivered on this stream, or by the ledger part of the thread. */
+/** The messages and calls that the client has: from its request, from this stream, or from the ledger of the thread. */
 export class DeliveredState {
-  /** The rest of the thread: its ids, roles and digests, no text. */
+  /** The rest of the thread: ids, roles and digests, without text. */
   readonly #earlier: EarlierThread;
   readonly #roles = new SmallMap<string, Message["role"]>();
-  // Made when first needed: most runs know text only, and an empty table takes 200 bytes.
+  // Created when first needed: most runs have only text, and an empty map takes 200 bytes.
   #calls: Map<string, string> | undefined;
-  /** Calls that are whole: they came in a message list, or their end was delivered. */
+  /** Complete calls: a message list contained them, or their end was delivered. */
   #whole: Set<string> | undefined;
-  /** What the person or their application said: no agent may change it. */
+  /** Messages of the person or their application, which no agent may change. */
   #originals: SmallMap<string, Message> | undefined;
-  /** Message lists that were delivered. */
+  /** The number of delivered message lists. */
   #lists = 0;
   /**
-   * For each message, after how many lists its text was known character by character; {@link NEVER} where it is not. A
-   * list replaces what the client has, each version of the client in its own way: nothing is gone on with behind it.
+   * For each message, the number of lists before its exact text was known; {@link NEVER} if it is not known. A list replaces the client's
+   * messages, differently in each client version, so no text may be appended after one.
    */
   readonly #exact = new SmallMap<string, number>();
-  /** Which call each tool message answers, and a digest of the whole answer. */
+  /** The call that each tool message answers, and a digest of the result. */
   #answers: Map<string, { toolCallId: string; digest: string }> | undefined;
 
   constructor(input: RunAgentInput, earlier: EarlierThread) {
@@ -49,32 +49,29 @@ export class DeliveredState {
     }
   }
 
-  /** Whether a message of this id is known in this role. */
+  /** Whether a message with this id is known in this role. */
   hasMessage({ id, role }: Message): boolean {
     return this.roleOf(id) === role;
   }
 
-  /** The role in which a message is known. */
+  /** The known role of a message. */
   roleOf(messageId: string): Message["role"] | undefined {
     return this.#roles.get(messageId) ?? this.#earlier.messages.get(messageId)?.role;
   }
 
-  /**
-   * Whether text may not be appended to a message: the client has something under its id, and what that is, is not known
-   * here character by character.
-   */
+  /** Whether text may not be appended to a message: the client has a message with this id, and the gateway does not know its exact text. */
   isClosed(messageId: string): boolean {
     const known = this.#exact.get(messageId);
     return known === undefined ? this.#earlier.messages.has(messageId) : known !== this.#lists;
   }
 
-  /** The record of a message of the thread that the request does not repeat and an agent could not have said. */
+  /** The record of a message on the thread that the request does not repeat and that an agent could not have sent. */
   recordOf(messageId: string): MessageRecord | undefined {
     const record = this.#earlier.messages.get(messageId);
     return record === undefined || isAgents(record.role) ? undefined : record;
   }
 
-  /** Whether a list changes or leaves out words of the person that nobody here could put back: only digests are kept. */
+  /** Whether a list changes or leaves out messages of the person that the gateway cannot restore, because it has only their digests. */
   losesWords(list: readonly Message[]): boolean {
     const { words, messages } = this.#earlier;
     if (words.size === 0) return false;
@@ -86,12 +83,12 @@ export class DeliveredState {
     return same.size < words.size;
   }
 
-  /** What the request said under this id, where an agent could not have said it. */
+  /** The message with this id in the request, if an agent could not have sent it. */
   original(messageId: string): Message | undefined {
     return this.#originals?.get(messageId);
   }
 
-  /** Whether a tool message is known with this very answer. */
+  /** Whether a tool message is known with exactly this result. */
   hasAnswer({ id, toolCallId, content }: ToolMessage): boolean {
     return this.#answers?.get(id)?.digest === digestOfAnswer({ toolCallId, content });
   }
@@ -101,7 +98,7 @@ export class DeliveredState {
     return this.#answers?.get(messageId)?.toolCallId;
   }
 
-  /** Whether a result takes the id of an answer in the request or on the thread and says something else. */
+  /** Whether a result has the id of a result in the request or on the thread, and other content. */
   isOtherAnswer({ messageId, ...answer }: Answer & { messageId: string }): boolean {
     if (this.#originals?.has(messageId) === true) {
       return this.#answers?.get(messageId)?.digest !== digestOfAnswer(answer);
@@ -110,23 +107,23 @@ export class DeliveredState {
     return record !== undefined && !isRecordedAnswer(record, answer);
   }
 
-  /** The name under which a call is known. */
+  /** The known tool name of a call. */
   callName(toolCallId: string): string | undefined {
     return this.#calls?.get(toolCallId) ?? this.#earlier.calls.get(toolCallId)?.name;
   }
 
-  /** Whether a call is whole: it came in the request or in a message list, has ended, or is of an earlier run. */
+  /** Whether a call is complete: it is in the request or in a message list, has ended, or belongs to an earlier run. */
   isWholeCall(toolCallId: string): boolean {
     if (this.#whole?.has(toolCallId) === true) return true;
     return this.#earlier.calls.get(toolCallId)?.isHeld === true;
   }
 
-  /** Whether a call of an earlier run was one of a tool that the client declared then. */
+  /** Whether a call of an earlier run was to a tool that the client declared then. */
   wasClientsCall(toolCallId: string): boolean {
     return this.#earlier.calls.get(toolCallId)?.isClients === true;
   }
 
-  /** Takes note of what leaves for the person. */
+  /** Records an event that is delivered. */
   see(event: AgUiEvent): void {
     switch (event.type) {
       case "TEXT_MESSAGE_START":
@@ -158,7 +155,7 @@ export class DeliveredState {
         }
         return undefined;
       case "RUN_STARTED":
-        // The client adds what it does not have of an echo, and only of the first.
+        // The client adds only the messages of the first echo that it does not have.
         for (const message of event.input?.messages ?? []) {
           this.#begin(message.id, NEVER);
           this.#addMessage(message);
@@ -169,7 +166,7 @@ export class DeliveredState {
     }
   }
 
-  /** The message of a call. The client puts one whose parent is no assistant message into one named like the call. */
+  /** The message of a call. If the parent is not an assistant message, the client creates a message with the id of the call. */
   carrierOf(event: { parentMessageId?: string; toolCallId: string }): string {
     const { parentMessageId, toolCallId } = event;
     if (parentMessageId === undefined || parentMessageId === "") return toolCallId;
@@ -189,7 +186,7 @@ export class DeliveredState {
     }
   }
 
-  /** Takes note of how much is known of the text of a message that is new here. */
+  /** Records how much of a new message's text is known. */
   #begin(id: string, lists: number): void {
     if (!this.#exact.has(id)) this.#exact.set(id, lists);
   }
@@ -200,7 +197,7 @@ export class DeliveredState {
     this.#roles.set(id, role);
   }
 
-  /** An answer of the request stays the one to compare with; one of the agent's own may be replaced. */
+  /** A result from the request stays the one to compare with; a result of the agent may be replaced. */
   #addAnswer(id: string, { toolCallId, content }: Answer): void {
     if (this.#roles.get(id) !== "tool") return;
     if (this.#originals?.has(id) === true) return;

@@ -6,10 +6,10 @@ import type { Run } from "../../event/run.js";
 import { opensCall } from "./quarantine.js";
 
 /**
- * What conditions say about the start and the arguments of a call that is judged whole: a block or a remark.
+ * Evaluates conditions on the start and the arguments of a call that is judged as a whole. Returns a denial or an observed denial.
  *
- * The verdict of a held call is that of its end. A condition that looks at another of its events (the name in
- * its start, a word in its arguments) would never be asked, only because some other rule wants the call held.
+ * The decision about a held call is that of its end event. Without this evaluation, a condition on the start (its name) or on the arguments
+ * would never apply once another rule has the call held.
  */
 export function evaluateEarlier(
   run: Run,
@@ -22,46 +22,46 @@ export function evaluateEarlier(
   return evaluateUncounted(run, facts, events);
 }
 
-/** What conditions say about events that come with one that is judged itself; nothing of it is counted twice. */
+/** Evaluates conditions on events that come with one that is judged itself, without counting them again. */
 export function evaluateUncounted(
   run: Run,
   facts: EventFacts,
   events: readonly AgUiEvent[],
 ): Decision | undefined {
-  if (events.length === 0 || !looksBeside(run)) return;
-  // What is known of the call is what is known of it whole; that it is looked at here opens nothing.
+  if (events.length === 0 || !readsUncounted(run)) return;
+  // The facts are those of the complete call; evaluating it here opens nothing.
   const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
   const isOfCall = opensCall(facts);
   let remark: Decision | undefined;
   for (const event of events) {
     const payload = event as unknown as JsonObject;
-    const question = {
+    const request = {
       facts: known,
       isUncounted: true,
       isOfCall,
       event: payload,
       subject: { payload },
     };
-    const { decision } = run.judge(question);
+    const { decision } = run.judge(request);
     if (!decision.allow) return decision;
     if (decision.observed !== undefined) remark ??= decision;
   }
   return remark;
 }
 
-/** Conditions look at such events, and so does `ag_ui_content`: names, metadata and errors of tools may be only listed. */
-function looksBeside({ policy }: Run): boolean {
+/** Whether conditions or `ag_ui_content` read such events: the names, metadata and errors of tools may only be in lists. */
+function readsUncounted({ policy }: Run): boolean {
   return policy.document.rules.ag_ui_conditions !== undefined || policy.content !== undefined;
 }
 
-/** The arguments as one event: ten thousand pieces of a call are no reason to read it ten thousand times. */
+/** Joins the arguments into one event, so that a call in ten thousand pieces is read once. */
 function joinedArguments(toolCallId: string, held: readonly EventContext[]): AgUiEvent[] {
   let delta = "";
   let metadata: JsonObject | undefined;
   for (const { event } of held) {
     if (event?.type !== "TOOL_CALL_ARGS") continue;
     delta += event.delta;
-    // Without a prototype, so that every name is only a name.
+    // Without a prototype, so that no name has a special meaning.
     if (event.metadata !== undefined) {
       metadata = Object.assign(metadata ?? Object.create(null), event.metadata) as JsonObject;
     }

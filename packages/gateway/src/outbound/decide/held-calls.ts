@@ -2,12 +2,12 @@ import { assertWithin } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 
-/** Events held at once; their bytes are bounded where the arguments are put together. */
+/** The limit of held events. The buffer of the arguments bounds their bytes. */
 const MAX_HELD_EVENTS = 10_000;
 
-/** Tool calls that wait for their arguments, each with everything that arrived for it so far. */
+/** Tool calls that wait for their arguments, each with the events received so far. */
 export class HeldCalls {
-  /** Made when the first call is held: most runs hold none. */
+  /** Created with the first held call: most runs hold none. */
   #calls: Map<string, EventContext[]> | undefined;
   #events = 0;
 
@@ -16,7 +16,7 @@ export class HeldCalls {
     return this.#calls?.has(toolCallId) === true;
   }
 
-  /** The held call an event belongs to, its own end excepted. */
+  /** The held call that an event belongs to, except for the call's own end. */
   callOf(event: AgUiEvent): string | undefined {
     if (this.#calls === undefined) return undefined;
     const id =
@@ -28,7 +28,7 @@ export class HeldCalls {
     return id !== undefined && this.#calls.has(id) ? id : undefined;
   }
 
-  /** Starts holding a call, or adds to one that is held. */
+  /** Holds a call, or adds an event to a held one. */
   hold(toolCallId: string, context: EventContext): void {
     this.#events += 1;
     assertWithin("maxHeldEvents", this.#events, MAX_HELD_EVENTS);
@@ -38,7 +38,7 @@ export class HeldCalls {
     else held.push(context);
   }
 
-  /** Lets a call go, with all that was held of it, in order. */
+  /** Releases a call. Returns its held events in order. */
   release(toolCallId: string): readonly EventContext[] {
     const held = this.#calls?.get(toolCallId) ?? [];
     this.#calls?.delete(toolCallId);
@@ -46,7 +46,6 @@ export class HeldCalls {
     return held;
   }
 
-  /** The calls that are held. */
   ids(): string[] {
     return [...(this.#calls?.keys() ?? [])];
   }

@@ -4,12 +4,12 @@ import type { AgUiEvent, EventOf } from "@countersign/wire";
 
 type MessageList = EventOf<"MESSAGES_SNAPSHOT">;
 
-/** The official client's key: which types of activities a list takes away by leaving them out. */
+/** The official client's metadata key for the types of activities that a list removes by leaving them out. */
 const CLIENT_KEY = "@ag-ui/client";
 
 /**
- * Whether what was taken out of a message list makes it take away more than it was judged for: activities of other
- * types, or messages that the list itself repeats.
+ * Whether withholding parts of a message list makes the list remove more than was judged: activities of other types, or messages that the
+ * list itself repeats.
  */
 export function removesMore(event: AgUiEvent, emitted: AgUiEvent, client: ClientState): boolean {
   if (emitted === event || event.type !== "MESSAGES_SNAPSHOT") return false;
@@ -30,8 +30,8 @@ function removesMoreActivities(
 }
 
 /**
- * A message list that removes no more than it was judged for: an activity that was withheld from the list stays on the
- * screen as the client has it.
+ * Returns a message list that removes no more than was judged: an activity that is withheld from the list stays on the screen as the client
+ * has it.
  */
 export function keepingActivities(
   event: AgUiEvent,

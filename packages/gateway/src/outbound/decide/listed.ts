@@ -1,6 +1,6 @@
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 
-/** The event that would have brought a message of a list, or opened it. */
+/** The event that would have streamed a listed message, or opened it. */
 export function asStreamed(message: Message): AgUiEvent {
   const { id: messageId, role } = message;
   switch (role) {
@@ -20,9 +20,9 @@ export function asStreamed(message: Message): AgUiEvent {
 }
 
 /**
- * The events as which a listed message is read, with all that it has on it and its calls.
+ * The events as which a listed message is read, with its metadata and its calls.
  *
- * @param hasText whether the client has its text already
+ * @param hasText whether the client already has its text
  */
 export function eventsOfListed(message: Message, hasText: boolean): AgUiEvent[] {
   const { role, content } = message;
@@ -41,18 +41,18 @@ export function eventsOfListed(message: Message, hasText: boolean): AgUiEvent[] 
   ];
 }
 
-/** The event that would have brought a text of a listed message. */
+/** The event that would have streamed a text of a listed message. */
 export function textEvent({ id: messageId, role }: Message, delta: string): AgUiEvent {
   const type = role === "reasoning" ? "REASONING_MESSAGE_CONTENT" : "TEXT_MESSAGE_CONTENT";
   return { type, messageId, delta };
 }
 
-/** What a listed message has beside its text is read as the content of a result is. */
+/** The content parts of a listed message, read like the content of a result. */
 export function partsEvent({ id: messageId, content }: Message): AgUiEvent {
   return { type: "TOOL_CALL_RESULT", messageId, toolCallId: "", content } as AgUiEvent;
 }
 
-/** Every text of a content; of several also all of them as one, as a page may show them. */
+/** Every text of a content; for several texts also the joined text, as a page may show it. */
 export function textsOf(content: Message["content"]): string[] {
   if (typeof content === "string") return [content];
   if (!Array.isArray(content)) return [];
@@ -65,18 +65,18 @@ export function callStart({ id: toolCallId, function: { name } }: ToolCall): AgU
   return { type: "TOOL_CALL_START", toolCallId, toolCallName: name };
 }
 
-/** The event that would have brought the arguments of a listed call. */
+/** The event that would have streamed the arguments of a listed call. */
 export function argumentsOf({ id: toolCallId, function: called }: ToolCall): AgUiEvent[] {
   if (called.arguments === "") return [];
   return [{ type: "TOOL_CALL_ARGS", toolCallId, delta: called.arguments }];
 }
 
-/** Events that would have brought what a listed message has on it beside its words. */
+/** The events that would have streamed the metadata of a listed message. */
 export function attachedMetadataEvents(message: Message): AgUiEvent[] {
   const { id, metadata, subagentRunId } = message;
   const events: AgUiEvent[] = [];
   const name = "name" in message ? message.name : undefined;
-  // No event brings an error of a tool; it is read like what the tool said.
+  // No event carries a tool's error, so it is read like the tool's result.
   const error = message.role === "tool" ? message.error : undefined;
   if ((name ?? metadata ?? subagentRunId ?? error) !== undefined) {
     events.push({
@@ -92,7 +92,7 @@ export function attachedMetadataEvents(message: Message): AgUiEvent[] {
     : events;
 }
 
-/** The same for a listed call. */
+/** The events that would have streamed the metadata of a listed call. */
 export function attachedCallEvents(call: ToolCall): AgUiEvent[] {
   const {
     id,

@@ -35,35 +35,31 @@ import {
 } from "./listed.js";
 import { observing, ownDenial } from "./structure.js";
 
-/** What the judge of a message list needs from the stage snapshot it. */
+/** The state of the decide stage that the judge of a message list uses. */
 export type SnapshotContext = {
   readonly run: Run;
   readonly receivedAt: number;
   readonly known: DeliveredState;
   readonly register: WithheldRegister;
   readonly clientTools: ClientTools;
-  /** Whether the list itself would be blocked, were the policy enforced: then it leaves nothing out. */
+  /** Whether the list would be blocked in enforce mode: then it withholds nothing. */
   readonly isObserved: boolean;
-  /** The name of a call that was streamed. */
+  /** The name of a streamed call. */
   toolName(toolCallId: string): string | undefined;
   /** Whether a call waits for its arguments, and so must not appear early. */
   isHeld(toolCallId: string): boolean;
   ownRule(event: AgUiEvent): Denial | undefined;
-  /** Whether the client has the text of a listed message already. */
+  /** Whether the client already has the text of a listed message. */
   hasText(message: Message): boolean;
-  /** The rules about the stream that a listed message breaks. */
+  /** The stream rules that a listed message violates. */
   violations(messageId: string): readonly ViolationFacts[];
-  /** Told of each part that was judged to its disadvantage, so that it gets a receipt of its own. */
+  /** Called for each part that is or would be blocked, so that it gets its own receipt. */
   judged(context: EventContext): void;
 };
 
 type Judged = { readonly decision: Decision; readonly capability?: { readonly id: string } };
 
-/**
- * Judges what a message list brings as if it had been streamed.
- *
- * A message list is the way snapshot a filter that reads only the streamed events.
- */
+/** Judges the messages of a list as if they had been streamed: otherwise a list would bypass rules about streamed events. */
 export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const { run, known, clientTools } = snapshot;
   const names = new Map<string, string>();
@@ -74,7 +70,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     const { decision, capability } = judged;
     const denial = decision.allow ? decision.observed : decision;
     if (denial === undefined) return true;
-    // A single rule that only observes withholds nothing, so nothing of the rest follows from it.
+    // A rule in observe mode withholds nothing, so the rest of the list is unaffected.
     if (!decision.allow || run.policy.mode === "observe") {
       snapshot.register.add(key, { rule: denial.rule, reason: denial.reason });
     }
@@ -88,7 +84,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     return decision.allow;
   };
 
-  /** A listed call is asked about as the events that would have brought it: its start, and its arguments. */
+  /** A listed call is judged as the events that would have streamed it: its start and its arguments. */
   const judge = (
     event: AgUiEvent,
     facts: EventFacts,
@@ -134,11 +130,11 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     return settle(event, facts, judged, intrusion?.key ?? key);
   };
 
-  /** A text that the client has already was read then: the other rules are asked once more. */
+  /** A text that the client already has was read before; the other rules are evaluated again. */
   const allowsWords = (message: Message, text: string, key: UnitKey): boolean =>
     allows(textEvent(message, text), key, undefined, snapshot.hasText(message) ? null : undefined);
 
-  /** Puts a changed saying on record; it is not shown either way. */
+  /** Records a changed message. The client does not receive the change in any mode. */
   const recordRewritten = (message: Message, event: AgUiEvent, onBlock: OnBlock = "drop"): void => {
     const reason = "what was said or answered stays as it was";
     const denial = ownDenial("gateway/rewritten", reason, onBlock);
@@ -164,13 +160,13 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     if (message.role !== "user" && message.role !== "system" && message.role !== "developer") {
       return false;
     }
-    // What the person said themselves is theirs; anything else in their name is the agent's.
+    // The person may send any message; a message in their role from the agent is judged.
     if (known.hasMessage(message)) return true;
     if (known.roleOf(id) !== undefined) return allows(asStreamed(message), key);
     return allowsUnknown(message, message.role, key);
   };
 
-  /** A message that nobody sent is shown where the policy says so, if what it says passes as a text of the agent. */
+  /** A message that neither the client nor the application sent is delivered if the policy allows it and its text passes as the agent's. */
   const allowsUnknown = (message: Message, role: ForeignRole, key: UnitKey): boolean => {
     const start = asStreamed(message);
     const decision = run.policy.messages.unknown(role);
@@ -183,30 +179,30 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     return remark === undefined || settle(start, facts, { decision: remark }, key);
   };
 
-  /** What a message has on it beside its words came without them, or would have; conditions may look at it. */
-  const allowsWorn = (events: readonly AgUiEvent[], key: UnitKey, call?: ToolCall): boolean =>
+  /** Metadata of a message could have been streamed as events of its own, so conditions apply to it. */
+  const allowsMetadata = (events: readonly AgUiEvent[], key: UnitKey, call?: ToolCall): boolean =>
     events.every((event) => {
       const facts = factsOf(event, call);
-      // In a list an encrypted value is worn by its message or call, and is bounded as if it had come by itself.
+      // A list has the encrypted value on its message or call; its size is limited as in a stream.
       const own = event.type === "REASONING_ENCRYPTED_VALUE" ? snapshot.ownRule(event) : undefined;
       const decision =
         own === undefined ? evaluateUncounted(run, facts, [event]) : observing(run.policy, own);
       return decision === undefined || settle(event, facts, { decision }, key);
     });
 
-  /** Who a listed message is attributed to is judged as if it had been streamed. */
+  /** The owner of a listed message is judged as if the message had been streamed. */
   const allowsOwner = (message: Message, key: UnitKey): boolean => {
     const violations = snapshot.violations(message.id);
     if (violations.length === 0) return true;
     const event = asStreamed(message);
     const facts = factsOf(event);
-    const question = { facts, violations, event: event as unknown as JsonObject };
-    return settle(event, facts, run.judge({ ...question, isPart: true, isUncounted: true }), key);
+    const request = { facts, violations, event: event as unknown as JsonObject };
+    return settle(event, facts, run.judge({ ...request, isPart: true, isUncounted: true }), key);
   };
 
   const allowsAnswer = (message: ToolMessage): boolean => {
     const { id, toolCallId } = message;
-    // An answer shows nothing before the call it answers is judged.
+    // A result is not delivered before its call is judged.
     if (snapshot.isHeld(toolCallId)) return false;
     if (known.hasAnswer(message)) return true;
     const answered = known.answeredCall(id);
@@ -217,7 +213,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     return allows(asStreamed(message), resultKey(toolCallId));
   };
 
-  /** A message that only the ledger knows: as it was, or, since nobody here has what was said, not at all. */
+  /** A message that only the ledger has: delivered unchanged, or withheld, because the gateway has no original to restore. */
   const recorded = (message: Message, record: MessageRecord): Message | null => {
     const same = asRecorded(message, record);
     if (same === undefined) recordRewritten(message, asStreamed(message), run.policy.onBlock);
@@ -232,13 +228,13 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       if (original === undefined || sameJson(message, original)) {
         return original === undefined ? undefined : message;
       }
-      // A field that a framework loses on the way is put back without a word.
+      // The gateway restores a field that a framework loses, without a receipt.
       if (!saysTheSame(message, original)) recordRewritten(message, asStreamed(message));
       return original;
     },
     missed: (message) => {
       if (snapshot.isObserved) return;
-      // Frameworks keep instructions out of lists, and lose nothing that the person said.
+      // Frameworks keep instructions out of lists, and lose no message of the person.
       if (message.role === "user" || message.role === "tool")
         recordRewritten(message, asStreamed(message));
     },
@@ -251,13 +247,15 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
           ? allows(asStreamed(message), key)
           : allowsText(message, key);
       return (
-        isAllowed && allowsOwner(message, key) && allowsWorn(attachedMetadataEvents(message), key)
+        isAllowed &&
+        allowsOwner(message, key) &&
+        allowsMetadata(attachedMetadataEvents(message), key)
       );
     },
     allowsCall: (call) => {
       const { id } = call;
       const { name } = call.function;
-      // It comes by itself as soon as it is judged.
+      // The call is delivered on its own once it is judged.
       if (snapshot.isHeld(id)) return false;
       const before = nameOf(id);
       names.set(id, before ?? name);
@@ -272,11 +270,16 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
         );
       }
       if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) {
-        // Its start was judged when it came; a list may have put other arguments under it.
-        return allowsWorn([...argumentsOf(call), ...attachedCallEvents(call)], callKey(id), call);
+        // The start was judged when it was streamed; a list may have other arguments for it.
+        return allowsMetadata(
+          [...argumentsOf(call), ...attachedCallEvents(call)],
+          callKey(id),
+          call,
+        );
       }
       return (
-        allows(event, callKey(id), call) && allowsWorn(attachedCallEvents(call), callKey(id), call)
+        allows(event, callKey(id), call) &&
+        allowsMetadata(attachedCallEvents(call), callKey(id), call)
       );
     },
   };

@@ -3,8 +3,8 @@ import { splitPointer } from "@countersign/policy";
 import type { AgUiEvent, JsonPatch } from "@countersign/wire";
 
 /**
- * Whether an event brings a member that reaches for a prototype: `__proto__` anywhere, or `prototype` within
- * `constructor`, in a path or at any depth of a value.
+ * Whether an event has a member that reaches a prototype: `__proto__` anywhere, or `prototype` within `constructor`, in a path or at any
+ * depth of a value.
  *
  * As an own member it is harmless; merged into another object it changes what every object inherits.
  */
@@ -31,7 +31,7 @@ function isNamedInPatch(patch: JsonPatch): boolean {
     if (isNamedOnPath(path)) return true;
     const last = path.at(-1) ?? "";
     if (!("from" in operation)) return "value" in operation && isNamedIn(operation.value, last);
-    // What it moves may have a member `prototype`, which is harmless where it is and not under this name.
+    // The moved value may have a member `prototype`, which is harmless until it is moved under this name.
     return last === "constructor" || isNamedOnPath(splitPointer(operation.from));
   });
 }

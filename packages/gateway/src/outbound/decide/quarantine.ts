@@ -3,20 +3,20 @@ import type { Clock } from "../../base/ports.js";
 import type { DeniedCalls } from "../withhold/denied-calls.js";
 import type { DecisionResult, DecisionRequest } from "../../event/judge.js";
 
-type Judge = (question: DecisionRequest) => DecisionResult;
+type Judge = (request: DecisionRequest) => DecisionResult;
 
-/** Denials that say nothing about the call: how much came, and that the tools are closed already. */
+/** Denials that do not count: rate limits, and the quarantine itself. */
 const UNCOUNTED = /^(?:ag_ui_tools\.quarantine$|ag_ui\.max_events_per_second$|velocity)/u;
 
-/** Where a call is judged: at its start, or at its end where it was held for its arguments. */
+/** The events at which a call is judged: its start, or its end if it was held for its arguments. */
 const OPENING: ReadonlySet<string> = new Set(["TOOL_CALL_START", "TOOL_CALL_END"]);
 
-/** Whether an event is one by which a call is judged. */
+/** Whether a call is judged at this event. */
 export function opensCall({ source }: EventFacts): boolean {
   return OPENING.has(source);
 }
 
-/** Tells the policy how many calls were denied on the thread lately, and counts those that it denies. */
+/** Passes the number of recently denied calls of the thread to the policy, and counts the calls that it denies. */
 export function bindQuarantine(
   policy: CompiledPolicy,
   judge: Judge,
@@ -25,23 +25,23 @@ export function bindQuarantine(
 ): Judge {
   const { quarantineMs } = policy;
   if (quarantineMs === undefined) return judge;
-  return (question) => {
-    const { facts, isContinuation, isUncounted, isOfCall } = question;
+  return (request) => {
+    const { facts, isContinuation, isUncounted, isOfCall } = request;
     const isCall = isOfCall === true || opensCall(facts);
-    if (isContinuation === true || !isCall) return judge(question);
+    if (isContinuation === true || !isCall) return judge(request);
     const now = clock.now();
     const calls = denied();
-    // A part of a held call that is asked about beside it denies the call, but does not open it.
-    const judgement =
+    // A denial of a part of a held call denies the call; an allowed part does not open it.
+    const result =
       isUncounted === true
-        ? judge(question)
-        : judge({ ...question, deniedCalls: calls.since(now - quarantineMs) });
-    if (isDenied(judgement.decision, policy, isUncounted === true)) calls.add(now);
-    return judgement;
+        ? judge(request)
+        : judge({ ...request, deniedCalls: calls.since(now - quarantineMs) });
+    if (isDenied(result.decision, policy, isUncounted === true)) calls.add(now);
+    return result;
   };
 }
 
-/** In observe mode what would have been denied counts, so that a quarantine is on record as what would have been too. */
+/** In observe mode calls that would have been denied count, so that receipts show the quarantine that enforce mode would cause. */
 function isDenied(decision: Decision, { mode }: CompiledPolicy, isUncounted: boolean): boolean {
   const remark =
     decision.allow && mode === "observe" && !isUncounted ? decision.observed : undefined;

@@ -1,18 +1,18 @@
-/** The vendor part of the names under which the gateway speaks: `countersign.blocked` and whatever comes. */
+/** The prefix of the gateway's own event names, such as `countersign.blocked`. */
 const VENDOR = "countersign";
-/** Of the vendor's letters so many must be plain ones: a word of another script is somebody's own name. */
+/** The number of the prefix's letters that must be ASCII: a word in another script is an application's own name. */
 const PLAIN_LETTERS = 4;
-/** What ends a vendor part: one of the separators in use, or a character that may be drawn like one. */
+/** The end of a prefix: a common separator, or a character that may look like one. */
 const SEPARATOR = /[.:/]|[^\p{ASCII}\p{Alphabetic}]/u;
-/** Marks on letters, and what nobody sees: spaces, control and format characters, variation selectors, fillers. */
+/** Marks on letters, and invisible characters: spaces, control and format characters, variation selectors, fillers. */
 const UNSEEN = /[\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Whether a person or a lenient program could take a CUSTOM name for one of the gateway's own.
+ * Whether a person or a lenient program could mistake a CUSTOM name for one of the gateway's own.
  *
- * Clients compare names exactly, applications and people do not: letter case, width, spaces, marks and unseen
- * characters do not count, and a character outside ASCII stands for any letter (`сountersign` with a Cyrillic `с`),
- * since no table of look-alikes is ever complete.
+ * Clients compare names exactly; applications and people do not. The comparison ignores letter case, width, spaces, marks and invisible
+ * characters. A character outside ASCII stands for any letter (`сountersign` with a Cyrillic `с`), because no table of look-alikes is
+ * complete.
  */
 export function isReservedName(name: string): boolean {
   const letters = [...name.normalize("NFKD").toLowerCase().replace(UNSEEN, "")];

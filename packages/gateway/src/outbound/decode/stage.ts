@@ -12,22 +12,22 @@ import { runLimitReached } from "../../event/run-limits.js";
 import type { Stage } from "../../event/stage.js";
 import "./errors.js";
 
-/** A member of a protobuf struct is an entry, a value and what the value holds. */
+/** A member of a protobuf struct takes an entry, a value and the content of the value. */
 const OBJECTS_PER_VALUE = 3;
 
-/** Bytes and frames become JSON objects, strictly and within bounds; meaning is for later stages. */
+/** Parses bytes and frames into JSON objects, strictly and within limits. Later stages interpret them. */
 export const decode: Stage = {
   name: "decode",
   open: (run, next) => new DecodeStep(run, next),
 };
 
-/** Lets each event on as soon as it is whole, so that what came before bad bytes is still judged. */
+/** Forwards each event as soon as it is complete, so that events before malformed bytes are still judged. */
 class DecodeStep extends PassingStep {
   readonly #run: Run;
-  // Opened by the first piece that needs them: what is idle should be small.
+  // Created by the first piece that needs it, so that an idle stream stays small.
   #sse: SseDecoder | undefined;
   #proto: ProtoDecoder | undefined;
-  // Neighbours on a stream are alike, which makes parsing them in sequence cheaper.
+  // Consecutive events are similar, which makes parsing them in sequence cheaper.
   #json: JsonSequence | undefined;
   #events = 0;
   #receivedAt = 0;
@@ -69,7 +69,7 @@ class DecodeStep extends PassingStep {
   }
 
   #read(text: string): void {
-    // Servers in the field close with `[DONE]` and ping with empty data or `{}`; none of them is an event.
+    // Servers end a stream with `[DONE]` and ping with empty data or `{}`; none of them is an event.
     if (classifySseData(text) !== "event") return;
     const { maxDepth, maxEventValues: maxValues } = this.#run.limits;
     this.#json ??= createJsonSequence({ maxDepth, maxValues });
