@@ -40,6 +40,7 @@ const OPENED_BY_TOKENS: readonly string[] = [
   "AGUI-018",
   "AGUI-019",
   "AGUI-028",
+  "AGUI-030",
   "AGUI-053",
   "AGUI-058",
   "AGUI-062",

@@ -47,9 +47,8 @@ export function executeIntent(
     case "transfer":
       return askForTransfer(turn, intent.to, intent.amount, input, memory);
     case "read":
-      if (listMember(input, "messages").some((message) => textMember(message, "role") === "tool")) {
-        turn.say("I have read it.");
-      } else turn.call("read_document", { path: intent.document });
+      if (hasToolResult(input)) turn.say("I have read it.");
+      else turn.call("read_document", { path: intent.document });
       return undefined;
     case "pin": {
       const tries = listMember(input, "messages").filter((message) =>
@@ -65,7 +64,8 @@ export function executeIntent(
       return undefined;
     }
     case "assume":
-      turn.result(turn.call(intent.tool, {}), intent.content);
+      if (hasToolResult(input)) turn.say("Thank you for the answer.");
+      else turn.result(turn.call(intent.tool, {}), intent.content);
       return undefined;
     case "custom":
       turn.emit({ type: "CUSTOM", name: intent.name, value: intent.value });
@@ -82,6 +82,10 @@ export function executeIntent(
     case "topic":
       return talk(turn, intent.topic, context);
   }
+}
+
+function hasToolResult(input: JsonObject): boolean {
+  return listMember(input, "messages").some((message) => textMember(message, "role") === "tool");
 }
 
 function askForTransfer(
