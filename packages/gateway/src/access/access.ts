@@ -52,19 +52,19 @@ export type Access = {
 /** The longest credential that is parsed; tokens of real issuers have about 1,100 characters. */
 export const MAX_TOKEN_LENGTH = 8192;
 
-const NOBODY: Grant = {
+const ANONYMOUS_GRANT: Grant = {
   principal: ANONYMOUS,
   name: { way: "none", principal: ANONYMOUS.id },
   isValid: () => true,
 };
-const restoreNobody = ({ way, principal }: GrantName): Grant | undefined =>
-  way === "none" && principal === ANONYMOUS.id ? NOBODY : undefined;
+const restoreAnonymous = ({ way, principal }: GrantName): Grant | undefined =>
+  way === "none" && principal === ANONYMOUS.id ? ANONYMOUS_GRANT : undefined;
 
 /** Accepts every client without looking at its credential. */
 export const OPEN_ACCESS: Access = {
   allowsAnonymous: true,
-  authenticate: () => Promise.resolve(NOBODY),
-  restore: restoreNobody,
+  authenticate: () => Promise.resolve(ANONYMOUS_GRANT),
+  restore: restoreAnonymous,
 };
 
 /**
@@ -81,7 +81,7 @@ export function createAccess(
     allowsAnonymous: options.allowAnonymous === true,
     authenticate: async (token) => {
       if (token === undefined) {
-        if (options.allowAnonymous === true) return NOBODY;
+        if (options.allowAnonymous === true) return ANONYMOUS_GRANT;
         throw new CountersignError("ERR_ACCESS_MISSING", "a credential is needed", {});
       }
       if (token.length > MAX_TOKEN_LENGTH) throw tokenError("too-large");
@@ -96,14 +96,14 @@ export function createAccess(
         const grant = authenticator.restore?.(name);
         if (grant !== undefined) return grant;
       }
-      return options.allowAnonymous === true ? restoreNobody(name) : undefined;
+      return options.allowAnonymous === true ? restoreAnonymous(name) : undefined;
     },
   };
 }
 
 /** An error that names the kind of fault and repeats nothing of the credential. */
 export function tokenError(reason: TokenFault): CountersignError<"ERR_ACCESS_TOKEN"> {
-  return new CountersignError("ERR_ACCESS_TOKEN", `the credential does not count: ${reason}`, {
+  return new CountersignError("ERR_ACCESS_TOKEN", `invalid credential: ${reason}`, {
     reason,
   });
 }

@@ -11,7 +11,7 @@ import "./errors.js";
 export const MAX_API_KEYS = 1000;
 /** Size of a list in bytes: the maximum of keys, with a comment for each. */
 const MAX_LIST_BYTES = 1024 * 1024;
-const LOOK_AGAIN_MS = 1000;
+const CHECK_MS = 1000;
 const NAME = /^[\w.@-]{1,128}$/;
 
 /** Parses lines of `NAME sha256:HEX`; empty lines and lines that begin with `#` are ignored. */
@@ -21,8 +21,8 @@ export function parseKeyFile(text: string, file: string): ApiKeyEntry[] {
     const line = raw.trim();
     if (line === "" || line.startsWith("#")) return;
     const [name = "", hash = "", ...rest] = line.split(/\s+/);
-    const isSound = NAME.test(name) && KEY_HASH.test(hash) && rest.length === 0;
-    if (!isSound || entries.length >= MAX_API_KEYS) {
+    const isValid = NAME.test(name) && KEY_HASH.test(hash) && rest.length === 0;
+    if (!isValid || entries.length >= MAX_API_KEYS) {
       throw new CountersignError(
         "ERR_ACCESS_KEY_LIST",
         `${file}:${index + 1}: expected NAME sha256:HEX, at most ${MAX_API_KEYS} lines`,
@@ -57,13 +57,13 @@ export function createKeyFile(
     throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} is not there`, { file, line: 0 });
   }
   let entries = read(file);
-  let lookedAt = clock.now();
+  let checkedAt = clock.now();
   /** The last reported read error: reported once, not at every check. */
-  let told: string | undefined;
+  let reported: string | undefined;
   return () => {
     const now = clock.now();
-    if (Math.abs(now - lookedAt) < LOOK_AGAIN_MS) return entries;
-    lookedAt = now;
+    if (Math.abs(now - checkedAt) < CHECK_MS) return entries;
+    checkedAt = now;
     try {
       const found = versionOf(file);
       if (found !== version) {
@@ -71,16 +71,16 @@ export function createKeyFile(
         version = found;
         journal.info({ file, keys: entries.length }, "API keys read again");
       }
-      told = undefined;
+      reported = undefined;
     } catch (error) {
       const reason = (error as Error).message;
-      if (reason !== told) {
+      if (reason !== reported) {
         journal.warn(
           { file, reason },
           "API keys could not be read again; the last good list stays",
         );
       }
-      told = reason;
+      reported = reason;
     }
     return entries;
   };

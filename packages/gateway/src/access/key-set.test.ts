@@ -121,7 +121,7 @@ test("an outage of the issuer is reported once with its reason, and its recovery
     cacheMs: 1000,
     cooldownMs: 1000,
     staleMs: 1000,
-    onTurn: (failure) => told.push(failure?.message),
+    onAvailabilityChange: (failure) => told.push(failure?.message),
   });
   const ask = (): Promise<unknown> =>
     keyOf({ alg: "EdDSA", kid: "x" }, { payload: "", signature: "" }).catch(() => undefined);

@@ -21,7 +21,7 @@ export type KeySetOptions = {
   /** Milliseconds for which the last valid set is used while fetching fails. */
   readonly staleMs: number;
   /** Called once when fetching starts to fail, and once when it succeeds again. */
-  onTurn?(failure: Error | undefined): void;
+  onAvailabilityChange?(failure: Error | undefined): void;
 };
 
 const MAX_KEYS = 100;
@@ -37,25 +37,25 @@ const ASYMMETRIC: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OK
 export function createKeySet(options: KeySetOptions): KeyOf {
   const { clock, issuer } = options;
   let keys: KeyOf | undefined;
-  let goodAt = 0;
-  let triedAt = Number.NEGATIVE_INFINITY;
+  let loadedAt = 0;
+  let attemptedAt = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> | undefined;
   let isFailing = false;
-  const tell = (failure: Error | undefined): void => {
+  const report = (failure: Error | undefined): void => {
     if (isFailing === (failure !== undefined)) return;
     isFailing = !isFailing;
-    options.onTurn?.(failure);
+    options.onAvailabilityChange?.(failure);
   };
 
   const fetchKeys = async (): Promise<void> => {
-    triedAt = clock.now();
+    attemptedAt = clock.now();
     try {
       keys = readKeySet(await options.load());
-      goodAt = clock.now();
-      tell(undefined);
+      loadedAt = clock.now();
+      report(undefined);
     } catch (error) {
       // The last valid set is used, if there is one.
-      tell(error as Error);
+      report(error as Error);
     } finally {
       pending = undefined;
     }
@@ -63,14 +63,14 @@ export function createKeySet(options: KeySetOptions): KeyOf {
   // A clock that jumps back must not stop the fetching.
   const isOver = (since: number, wait: number): boolean => Math.abs(clock.now() - since) >= wait;
   const refresh = (): Promise<void> => {
-    if (pending === undefined && isOver(triedAt, options.cooldownMs)) pending = fetchKeys();
+    if (pending === undefined && isOver(attemptedAt, options.cooldownMs)) pending = fetchKeys();
     return pending ?? Promise.resolve();
   };
 
   return async (header, token) => {
-    if (keys === undefined || isOver(goodAt, options.cacheMs)) await refresh();
-    if (keys === undefined || isOver(goodAt, options.cacheMs + options.staleMs)) {
-      throw new CountersignError("ERR_ACCESS_KEYS", "the keys of the issuer cannot be had", {
+    if (keys === undefined || isOver(loadedAt, options.cacheMs)) await refresh();
+    if (keys === undefined || isOver(loadedAt, options.cacheMs + options.staleMs)) {
+      throw new CountersignError("ERR_ACCESS_KEYS", "the issuer's keys could not be fetched", {
         issuer,
       });
     }
@@ -79,9 +79,9 @@ export function createKeySet(options: KeySetOptions): KeyOf {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
     }
-    const before = goodAt;
+    const before = loadedAt;
     await refresh();
-    if (goodAt === before || keys === undefined) throw new errors.JWKSNoMatchingKey();
+    if (loadedAt === before || keys === undefined) throw new errors.JWKSNoMatchingKey();
     return keys(header, token);
   };
 }

@@ -1,7 +1,7 @@
 import type { Grant } from "./access.js";
 
 /** Milliseconds between two checks of the open leases: how late a lease may end. */
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /** An open stream or socket and its grant. `end` is called once, when the grant is no longer valid. */
 export type Lease = { readonly grant: Grant; end(): void };
@@ -16,11 +16,11 @@ export type Leases = {
 };
 
 /** Starts the periodic check. One timer serves all leases, since a timer each would cost memory per idle stream. */
-export function createLeases(everyMs: number = LOOK_MS): Leases {
+export function createLeases(everyMs: number = CHECK_MS): Leases {
   const leases = new Set<Lease>();
   const timer = setInterval(() => {
     for (const lease of leases) {
-      if (counts(lease.grant)) continue;
+      if (isValid(lease.grant)) continue;
       leases.delete(lease);
       try {
         lease.end();
@@ -41,7 +41,7 @@ export function createLeases(everyMs: number = LOOK_MS): Leases {
 }
 
 /** A grant that cannot be checked is not valid. */
-function counts(grant: Grant): boolean {
+function isValid(grant: Grant): boolean {
   try {
     return grant.isValid();
   } catch {

@@ -17,7 +17,7 @@ export class RunSlots {
     const { id } = principal;
     // Anonymous clients share one principal: one client's runs must not use up another's. Addresses are limited
     // instead.
-    if (id === ANONYMOUS.id) return giveNothingBack;
+    if (id === ANONYMOUS.id) return releaseNothing;
     const open = this.#open.get(id) ?? 0;
     if (open >= this.#allowed) {
       throw new CountersignError("ERR_ACCESS_RUNS", "too many runs are open", {
@@ -36,4 +36,4 @@ export class RunSlots {
   }
 }
 
-function giveNothingBack(): void {}
+function releaseNothing(): void {}

@@ -20,7 +20,7 @@ export function createFrameQueue(
   let finished = false;
   let failure: CountersignError | undefined;
   let ready: (() => void) | undefined;
-  const tell = (): void => {
+  const notify = (): void => {
     const callback = ready;
     if (callback === undefined) return;
     ready = undefined;
@@ -53,13 +53,13 @@ export function createFrameQueue(
     frames.push(text);
     characters += text.length;
     if (isFull(1)) socket.pause();
-    tell();
+    notify();
   });
   socket.on("error", (error: NodeJS.ErrnoException) => broken(error.code ?? error.name));
   socket.on("close", (code) => {
     if (code !== 1000 && code !== 1005 && !signal.aborted) broken(`close ${code}`);
     finished = true;
-    tell();
+    notify();
   });
 
   const close = (): void => {

@@ -88,10 +88,10 @@ export class HttpPieces implements UpstreamPieces {
     else this.#waiting.push(bytes);
     this.#bytes += bytes.byteLength;
     if (this.#bytes >= MAX_WAITING_BYTES) this.#response.pause();
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     const ready = this.#ready;
     if (ready === undefined) return;
     this.#ready = undefined;
@@ -103,7 +103,7 @@ export class HttpPieces implements UpstreamPieces {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#failure = failure;
-    this.#tell();
+    this.#notify();
     this.#idle.end();
   }
 

@@ -210,7 +210,7 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
 }
 
 /** Content types that agents and the proxies in front of them send by mistake. */
-const TOLD_TYPES: ReadonlySet<string> = new Set([
+const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "application/grpc",
   "application/json",
   "application/octet-stream",
@@ -224,5 +224,5 @@ const TOLD_TYPES: ReadonlySet<string> = new Set([
 /** The message reaches the client, and no text of an agent may reach it unjudged: only known types are named. */
 function nameOfType(contentType: string): string {
   if (contentType === "") return "without a content type";
-  return TOLD_TYPES.has(contentType) ? contentType : "with another content type";
+  return KNOWN_TYPES.has(contentType) ? contentType : "with another content type";
 }

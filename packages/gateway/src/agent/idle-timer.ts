@@ -22,7 +22,7 @@ export class IdleTimer {
   /** The gateway reads from now on. */
   start(): void {
     this.#since = performance.now();
-    this.#timer ??= setTimeout(look, this.#target.idleTimeoutMs, this);
+    this.#timer ??= setTimeout(check, this.#target.idleTimeoutMs, this);
   }
 
   /** Data arrived, or the gateway pauses reading. */
@@ -36,11 +36,11 @@ export class IdleTimer {
     clearTimeout(this.#timer);
   }
 
-  look(): void {
+  check(): void {
     const { idleTimeoutMs, name } = this.#target;
     const silent = this.#since === undefined ? 0 : performance.now() - this.#since;
     if (silent < idleTimeoutMs) {
-      this.#timer = setTimeout(look, Math.ceil(idleTimeoutMs - silent), this);
+      this.#timer = setTimeout(check, Math.ceil(idleTimeoutMs - silent), this);
       return;
     }
     this.#expired(
@@ -53,6 +53,6 @@ export class IdleTimer {
   }
 }
 
-function look(timer: IdleTimer): void {
-  timer.look();
+function check(timer: IdleTimer): void {
+  timer.check();
 }

@@ -55,7 +55,7 @@ async function serve(
   }
   const bounds = { maxBytes: MAX_RELAY_REQUEST_BYTES, timeoutMs: PATIENCE_MS };
   const back = readRelayRequest(await receiveBody(request, bounds));
-  const place = back === undefined ? undefined : resumableStreams.placeFor(back);
+  const place = back === undefined ? undefined : resumableStreams.findPosition(back);
   if (place === undefined) response.writeHead(410).end();
   else attach(place, response, gone, context);
 }

@@ -47,7 +47,7 @@ export class Relays implements ResumeElsewhere {
    *
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
-  async passOn(back: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean> {
+  async relay(back: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean> {
     const tag = this.#options.names.gatewayOf(readPlace(back.lastEventId)?.key ?? "");
     if (tag === undefined) return false;
     const { telemetry, allowed } = this.#context;

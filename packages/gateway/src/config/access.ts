@@ -142,7 +142,7 @@ export function checkAccess(
     if (!isSafe)
       issue(
         at,
-        "jwks must be an https:// address or a path; whoever changes it on the way could let anybody in",
+        "jwks must be an https:// address or a path: over http:// an attacker on the network could replace the keys",
       );
   });
 }
@@ -161,10 +161,10 @@ export function checkOrigins(
 /** The control plane has no TLS of its own. */
 export function checkControl(
   host: string,
-  inClear: boolean,
+  allowsCleartext: boolean,
   issue: (pointer: string, message: string) => void,
 ): void {
-  if (isLoopback(host) || inClear) return;
+  if (isLoopback(host) || allowsCleartext) return;
   issue(
     "/control/host",
     `the admin token would travel to ${host} without TLS; keep 127.0.0.1 and put a TLS proxy or a tunnel in front, or set control.i_understand_that_the_admin_token_travels_in_clear: true`,

@@ -10,10 +10,10 @@ const load = (header: string, environment: Record<string, string> = {}) => {
 test.each([
   ['X-Key: "a\\r\\nHost: b"', /c\.yaml:5:14: the value of X-Key has a line break in it/],
   ['X-Key: "a\\n"', /5:14: the value of X-Key ends in a line break; remove it where/],
-  ['"X Key": a', /5:16: this is no name of a header; use letters, digits and hyphens/],
-  ['"": a', /this is no name of a header/],
-  ['"X/Key": a', /5:16: this is no name of a header/],
-  ['"X-Key\\n": a', /this is no name of a header/],
+  ['"X Key": a', /5:16: this is not a valid header name; use letters, digits and hyphens/],
+  ['"": a', /this is not a valid header name/],
+  ['"X/Key": a', /5:16: this is not a valid header name/],
+  ['"X-Key\\n": a', /this is not a valid header name/],
   ["X-Key: ключ", /5:14: the value of X-Key has characters that no header can carry; encode/],
   ['X-Key: "a\\0b"', /characters that no header can carry/],
   ['X-Key: "a\\x7fb"', /characters that no header can carry/],
@@ -44,7 +44,7 @@ test("a value from the environment that ends in a line break is refused without 
 test("the headers of the trace collector are checked as well", () => {
   const text = `agents: { a: { url: "http://h/" } }\ntracing:\n  endpoint: http://t/\n  headers: { "a b": c }\n`;
   expect(() => loadConfig(text, { file: "c.yaml", environment: {} })).toThrow(
-    /c\.yaml:4:\d+: this is no name/,
+    /c\.yaml:4:\d+: this is not a valid/,
   );
 });
 

@@ -5,7 +5,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t -~\u00a0-\u00ff]*$/u;
 
 /** Headers that decide the routing and framing of a message: contradicting values enable request smuggling. */
-const OURS: ReadonlySet<string> = new Set([
+const RESERVED: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "expect",
@@ -22,9 +22,9 @@ const OURS: ReadonlySet<string> = new Set([
 /** The problem of a configured header, with a fix; never its value, which may be a secret. */
 export function headerProblem(name: string, value: string): string | undefined {
   if (!TOKEN.test(name)) {
-    return "this is no name of a header; use letters, digits and hyphens, such as X-Api-Key";
+    return "this is not a valid header name; use letters, digits and hyphens, such as X-Api-Key";
   }
-  if (OURS.has(name.toLowerCase()) || /^sec-websocket-/iu.test(name)) {
+  if (RESERVED.has(name.toLowerCase()) || /^sec-websocket-/iu.test(name)) {
     return `the gateway sets ${name} itself; remove it here`;
   }
   if (/[\r\n]$/u.test(value)) {

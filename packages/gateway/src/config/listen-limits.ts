@@ -20,7 +20,7 @@ type Bound = {
 };
 
 // The official client's own limit: it can read nothing larger.
-const MOST_BYTES = 10_485_760;
+const MAX_CLIENT_BYTES = 10_485_760;
 const DAY = 86_400;
 
 /** One entry per number: its name in the file, our name, and its range. */
@@ -75,13 +75,13 @@ const NUMBERS = {
     limit: "bodyBytes",
     description: "Bytes of a request's body",
     minimum: 1024,
-    maximum: MOST_BYTES,
+    maximum: MAX_CLIENT_BYTES,
   },
   frame_bytes: {
     limit: "frameBytes",
     description: "Bytes of a message on a WebSocket",
     minimum: 1024,
-    maximum: MOST_BYTES,
+    maximum: MAX_CLIENT_BYTES,
   },
   messages_per_second: {
     limit: "messagesPerSecond",
@@ -160,7 +160,7 @@ const NUMBERS = {
     limit: "encryptedBytes",
     description: "Bytes of one encrypted value (reasoning, signatures) of an agent",
     minimum: 256,
-    maximum: MOST_BYTES,
+    maximum: MAX_CLIENT_BYTES,
   },
   event_values: {
     limit: "eventValues",

@@ -4,7 +4,7 @@ import {
   readYaml,
   validateAgainstSchema,
 } from "@countersign/policy/yaml";
-import { checkMeaning } from "./check-meaning.js";
+import { checkSemantics } from "./check-semantics.js";
 import type { GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./document.js";
 import { invalid } from "./reading.js";
@@ -24,7 +24,7 @@ export function loadConfig(text: string, options: ConfigOptions): GatewayConfig 
   const document = value as unknown as ConfigDocument;
   const issue: Reading["issue"] = (pointer, message) =>
     issueAt(positions, pointer, "bad-value", message);
-  const meant = checkMeaning(document, issue);
+  const meant = checkSemantics(document, issue);
   if (meant.length > 0) throw invalid(file, meant);
   return resolveConfig(document, { ...options, issue });
 }

@@ -68,13 +68,13 @@ export function expandHeaders(
 }
 
 /** Problems that are reported at once. */
-const MAX_TOLD = 20;
+const MAX_REPORTED = 20;
 
 /** The error for an invalid file, with each problem on its own line. */
 export function invalid(file: string, issues: readonly DocumentIssue[]): CountersignError {
-  const told = issues.slice(0, MAX_TOLD).map(formatIssue);
-  if (issues.length > MAX_TOLD) told.push(`and ${issues.length - MAX_TOLD} more`);
+  const lines = issues.slice(0, MAX_REPORTED).map(formatIssue);
+  if (issues.length > MAX_REPORTED) lines.push(`and ${issues.length - MAX_REPORTED} more`);
   const message =
-    told.length === 1 ? told.join("") : [`${file} does not load`, ...told].join("\n  ");
+    lines.length === 1 ? lines.join("") : [`${file} does not load`, ...lines].join("\n  ");
   return new CountersignError("ERR_CONFIG_INVALID", message, { file, issues });
 }

@@ -117,7 +117,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
       }),
       fleet: closed(
-        "Where other gateways on the same PostgreSQL reach this one; off when left out",
+        "The address at which other gateways on the same PostgreSQL reach this one; off when left out",
         {
           address: text(
             "Name or address of this gateway for the others; ${NAME} takes the value of an environment variable",
@@ -128,14 +128,14 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
         ["address"],
       ),
-      keys: closed("Where the gateway keeps its keys", {
+      keys: closed("The directory of the gateway's keys", {
         directory: text("Directory of the key files", 4096),
       }),
       capabilities: closed("Whose tokens count", {
         issuers: list("Public keys of trusted issuers", text("ed25519:HEX", 512), 256),
         revocations: text("Path of the revocation list", 4096),
       }),
-      log: closed("What the gateway tells its operator", {
+      log: closed("The gateway's log", {
         level: choice("The gentlest that is written", LOG_LEVELS),
         format: choice("`auto` is for people on a terminal and JSON elsewhere", ["auto", "json"]),
       }),
@@ -160,11 +160,11 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
         ["endpoint"],
       ),
-      threads: closed("What is remembered of conversations", {
+      threads: closed("How long conversations are remembered", {
         keep_days: {
           type: "integer",
           description:
-            "Days a thread that nobody writes to is remembered; then its id is anybody's",
+            "Days after its last write that a thread is remembered; then any client may reuse its id",
           minimum: 1,
           maximum: 3650,
         },

@@ -124,7 +124,7 @@ export function createControlApp(options: ControlOptions): Hono {
   const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
   const acts = createOperatorActs(gateway.context, admin.name);
   options.fleet?.signWith((operator, stopped) =>
-    createOperatorActs(gateway.context, operator).noteStopped(stopped),
+    createOperatorActs(gateway.context, operator).recordStopped(stopped),
   );
   const ownerOf = (session: string): Promise<string | undefined> => gateway.ownerOf(session);
   addSessionRoutes(app, all, acts, ownerOf);

@@ -27,7 +27,7 @@ function routes(logIsDown = false, owner: string | undefined = "key:alice") {
     return "agui-1";
   };
   const agents = { names: ["support", "sales"] };
-  const recording = { operator: "alice", record: note, note, noteStopped: async () => true };
+  const recording = { operator: "alice", record: note, note, recordStopped: async () => true };
   addCapabilityRoutes(app, tokens, {
     ...all,
     agents,

@@ -41,7 +41,7 @@ export function addCapabilityRoutes(
   { sessions, fleet, agents, clock, acts, ownerOf }: CapabilityRoutesOptions,
 ): void {
   /** Hands a token to a session at every gateway; `partial` if one of them could not be informed. */
-  const hand = async (
+  const handOver = async (
     session: string,
     handed: HandedToken,
     expiresAt: number,
@@ -95,7 +95,9 @@ export function addCapabilityRoutes(
       ...(sessionId === undefined ? {} : { session: sessionId }),
       ...forPrincipal,
     });
-    const told = isAttached ? await hand(sessionId, { token, ...forPrincipal }, claims.exp) : {};
+    const result = isAttached
+      ? await handOver(sessionId, { token, ...forPrincipal }, claims.exp)
+      : {};
     return context.json(
       {
         token,
@@ -103,7 +105,7 @@ export function addCapabilityRoutes(
         expires_at: claims.exp,
         ...forPrincipal,
         ...(sessionId === undefined ? {} : { session_owner: owner ?? null }),
-        ...told,
+        ...result,
       },
       201,
     );
@@ -129,8 +131,8 @@ export function addCapabilityRoutes(
     const forPrincipal = principal === undefined ? {} : { principal };
     await acts.record({ act: "capability-attach", capability: id, session, ...forPrincipal });
     // A token that names no principal is kept for the current owner of the session, not for a later one.
-    const told = await hand(session, { token, ...forPrincipal }, expiresAt);
-    const whose = { ...forPrincipal, session_owner: owner ?? null };
-    return context.json({ accepted: true, id, ...whose, ...told }, 202);
+    const result = await handOver(session, { token, ...forPrincipal }, expiresAt);
+    const owners = { ...forPrincipal, session_owner: owner ?? null };
+    return context.json({ accepted: true, id, ...owners, ...result }, 202);
   });
 }

@@ -38,12 +38,12 @@ const partial: Schema = {
 const unowned = {
   ...flag,
   description:
-    "true to allow a session that nobody owns yet, or with neither session nor principal every session",
+    "true to allow a session without an owner, or with neither session nor principal every session",
 };
 const only = { ...text, description: "The only principal that it is valid for" };
 const sessionOwner = {
   type: ["string", "null"],
-  description: "The principal that owns the session; null where nobody does",
+  description: "The principal that owns the session; null if it has no owner",
 };
 const untold: Schema = {
   const: true,

@@ -54,7 +54,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: { 200: json("Runs", "A page of runs"), 400: BAD },
   },
   "post /v1/sessions/{id}/runs/{run}/stop": {
-    summary: "End a run, at whichever gateway it is; the person is told by RUN_ERROR",
+    summary: "End a run at any gateway; its client gets a RUN_ERROR",
     path: { id: "The session's id", run: "The run's id" },
     answers: {
       202: json("Stopped", "It is being stopped"),
@@ -78,7 +78,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: {
       202: json("Accepted", "Kept for the session"),
       400: BAD,
-      409: refused("Nobody, or another principal, owns the session"),
+      409: refused("The session has no owner, or another one"),
       413: refused("Too large"),
     },
   },
@@ -88,7 +88,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: {
       201: json("Issued", "The token; it is not kept"),
       400: BAD,
-      409: refused("Nobody, or another principal, owns the session"),
+      409: refused("The session has no owner, or another one"),
       413: refused("Too large"),
     },
   },
@@ -114,7 +114,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
       since: "Milliseconds since the epoch",
       until: "Milliseconds since the epoch",
       id: "Id of a receipt",
-      noted: "true: what was let through although a rule spoke against it",
+      noted: "true: only events that were allowed although a rule would block them",
       ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
     },
     answers: { 200: json("Receipts", "A page of entries"), 400: BAD },
@@ -126,7 +126,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
       since: "Milliseconds since the epoch",
       until: "Milliseconds since the epoch",
       id: "Id of a receipt",
-      noted: "true: what was let through although a rule spoke against it",
+      noted: "true: only events that were allowed although a rule would block them",
       ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
     },
     answers: { 200: json("Counts", "The counts"), 400: BAD },
@@ -158,7 +158,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     },
   },
   "get /v1/explain": {
-    summary: "What a rule on a receipt, or a code, means and what helps",
+    summary: "Explain a rule on a receipt, or an error code, with a fix",
     query: { name: "The rule or the code" },
     answers: { 200: json("Meaning", "Its meaning"), 400: BAD, 404: refused("Nobody knows it") },
   },
@@ -167,7 +167,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: { 200: json("Policy", "The policy") },
   },
   "post /v1/policy/compare": {
-    summary: "What another policy would change in meaning, and about decisions on record",
+    summary: "Compare a candidate policy with the active one, and with recorded decisions",
     body: "Candidate",
     answers: {
       200: json("Comparison", "What it would change"),
@@ -197,7 +197,7 @@ export const CONTROL_API: Schema = {
   info: {
     title: "Countersign control API",
     version: VERSION,
-    summary: "What operators see and steer of a gateway.",
+    summary: "The operators' API of a gateway.",
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "http://127.0.0.1:8081" }],

@@ -26,11 +26,11 @@ function operator(recorder = createMemoryRecorder()) {
 
 test("each run that an operator ended has a receipt with its ids, the reason and the name of the token", async () => {
   const { acts, recorder } = operator();
-  await acts.noteStopped([
+  await acts.recordStopped([
     { session: "s", run: "r1", thread: "t", agent: "support" },
     { session: "s", run: "r2" },
   ]);
-  await acts.noteStopped([]);
+  await acts.recordStopped([]);
   expect(recorder.drafts).toHaveLength(2);
   expect(recorder.drafts[0]).toMatchObject({
     direction: "outbound",
@@ -79,11 +79,11 @@ test.each([
   });
 });
 
-test("an unavailable log undoes no stop; the response says that there is no receipt", async () => {
+test("an unavailable log undoes no stop; the response reports the missing receipt", async () => {
   const recorder = createMemoryRecorder();
   const down = new CountersignError("ERR_LOG_CLOSED", "the log is closed", {});
   const { acts, errors } = operator({ ...recorder, appendAll: () => Promise.reject(down) });
-  await acts.noteStopped([{ session: "s", run: "r" }]);
+  await acts.recordStopped([{ session: "s", run: "r" }]);
   expect(await acts.note({ act: "policy-reload" })).toBeUndefined();
   expect(errors).toMatchObject([{ act: "stop" }, { act: "policy-reload" }]);
   await expect(

@@ -35,10 +35,13 @@ export type OperatorActs = {
   /** Signs a receipt for a completed action, which an unavailable log does not undo; resolves with `undefined` then. */
   note(act: OperatorAct): Promise<string | undefined>;
   /** Signs a receipt for each run that the operator ended; resolves with whether the log has them. */
-  noteStopped(stopped: readonly StoppedRun[]): Promise<boolean>;
+  recordStopped(stopped: readonly StoppedRun[]): Promise<boolean>;
 };
 
-type Around = Pick<GatewayContext, "recorder" | "policy" | "clock" | "mintId" | "journal">;
+type RecordingContext = Pick<
+  GatewayContext,
+  "recorder" | "policy" | "clock" | "mintId" | "journal"
+>;
 
 /** The rule by which a replay recognises such a receipt. */
 const STOP_RULE: OwnRuleId & typeof OPERATOR_STOP_RULE = "gateway/operator-stop";
@@ -55,7 +58,7 @@ const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
  * control both fields in their own events, so `agent_id` tells actions from imitations. The agent that an action is
  * about is in its payload.
  */
-export function createOperatorActs(context: Around, operator: string): OperatorActs {
+export function createOperatorActs(context: RecordingContext, operator: string): OperatorActs {
   const target = { component_type: "operator", component_id: operator };
   const common = (): Pick<EntryDraft, "policy_hash" | "mode" | "received_at"> => ({
     policy_hash: context.policy().hash,
@@ -109,7 +112,10 @@ export function createOperatorActs(context: Around, operator: string): OperatorA
     if (recorded === undefined) throw new TypeError("the log answered without an entry");
     return recorded.id;
   };
-  const tried = async (act: string, drafts: readonly EntryDraft[]): Promise<string | undefined> => {
+  const tryAppend = async (
+    act: string,
+    drafts: readonly EntryDraft[],
+  ): Promise<string | undefined> => {
     try {
       return await append(drafts);
     } catch (error) {
@@ -124,8 +130,8 @@ export function createOperatorActs(context: Around, operator: string): OperatorA
   return {
     operator,
     record: (act) => append([draftOf(act)]),
-    note: (act) => tried(act.act, [draftOf(act)]),
-    noteStopped: async (stopped) =>
-      stopped.length === 0 || (await tried("stop", stopped.map(stopOf))) !== undefined,
+    note: (act) => tryAppend(act.act, [draftOf(act)]),
+    recordStopped: async (stopped) =>
+      stopped.length === 0 || (await tryAppend("stop", stopped.map(stopOf))) !== undefined,
   };
 }

@@ -14,7 +14,7 @@ export const MAX_RECORDED = 5000;
 /** Entries per batch; streams are served between two batches. */
 const BATCH = 200;
 
-/** What a candidate would have changed about recorded decisions. */
+/** Recorded decisions that a candidate would have changed. */
 export type RecordedChanges = {
   readonly judged: number;
   readonly newly_blocked: number;

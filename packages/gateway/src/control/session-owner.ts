@@ -4,7 +4,7 @@ import "./errors.js";
 import { invalidField } from "./invalid-field.js";
 
 /** The session and principal that an operator requests a capability for. */
-export type AskedOwner = {
+export type OwnerRequest = {
   readonly session: string | undefined;
   /** The principal that the capability names, or is to name. */
   readonly principal: string | undefined;
@@ -30,7 +30,7 @@ export type FoundOwner = {
  */
 export async function findOwner(
   ownerOf: (session: string) => Promise<string | undefined>,
-  { session, principal, allowsUnowned }: AskedOwner,
+  { session, principal, allowsUnowned }: OwnerRequest,
 ): Promise<FoundOwner> {
   if (principal === ANONYMOUS.id) {
     throw invalidField(
@@ -46,7 +46,7 @@ export async function findOwner(
   if (isOpen && !allowsUnowned) {
     throw session === undefined
       ? refused("A capability without a session and a principal is for everybody", NAME_ONE)
-      : refused("The session has no owner: whoever uses it first would own it", WAIT);
+      : refused("The session has no owner: the first client to use it would own it", WAIT);
   }
   const only = principal ?? owner;
   return {

@@ -79,14 +79,14 @@ async function stopRun(
   const here = sessions.find(session)?.runs.get(run);
   const [stopped] = stopRuns(sessions, { session, run }, REASON);
   if (stopped !== undefined) {
-    await acts.noteStopped([stopped]);
+    await acts.recordStopped([stopped]);
     return context.json({ run_id: run, status: "stopped", gateway }, 202);
   }
   if (here !== undefined) return problem(context, 409, "RUN_OVER", "The run has ended already");
   const { answers } = (await fleet?.stopFor(acts.operator, { session, run })) ?? NO_OTHERS;
   const there = answers.find((answer) => answer.stopped.length > 0);
   if (there !== undefined) {
-    await acts.noteStopped(unsignedRuns([there], session).filter((one) => one.run === run));
+    await acts.recordStopped(unsignedRuns([there], session).filter((one) => one.run === run));
     return context.json({ run_id: run, status: "stopped", gateway: there.gateway }, 202);
   }
   const rows = (await fleet?.sessions(session)) ?? [];
@@ -122,9 +122,9 @@ async function stopSession(context: Context, all: Stopping, id: string): Promise
   // Ended runs stay ended, whatever the other gateways answer. The others stop theirs even while the log is slow.
   const [{ answers, isPartial }] = await Promise.all([
     fleet?.stopFor(acts.operator, { session: id }) ?? NO_OTHERS,
-    acts.noteStopped(here),
+    acts.recordStopped(here),
   ]);
-  await acts.noteStopped(unsignedRuns(answers, id));
+  await acts.recordStopped(unsignedRuns(answers, id));
   const stopped = [{ gateway, stopped: here }, ...answers].flatMap((answer) =>
     answer.stopped.map(({ run }) => ({ run_id: run, gateway: answer.gateway })),
   );

@@ -23,9 +23,9 @@ function beside(answers: readonly OrderAnswer[], isPartial: boolean) {
     },
     sessions: async () => [],
   };
-  const acts: Pick<OperatorActs, "operator" | "noteStopped"> = {
+  const acts: Pick<OperatorActs, "operator" | "recordStopped"> = {
     operator: "admin-1a2b3c4d",
-    noteStopped: async (stopped: readonly StoppedRun[]) => {
+    recordStopped: async (stopped: readonly StoppedRun[]) => {
       noted.push(...stopped.map((one) => one.run));
       return true;
     },

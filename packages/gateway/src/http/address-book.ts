@@ -13,7 +13,7 @@ export type AddressBook = {
   connections(): Iterable<Socket>;
   /** Counts a request from a trusted proxy until it ends, or throws when there are too many. */
   admitRequest(
-    question: Pick<IncomingMessage, "headers" | "socket">,
+    request: Pick<IncomingMessage, "headers" | "socket">,
     end: (done: () => void) => void,
   ): void;
 };
@@ -28,21 +28,21 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
 
   /** Takes a slot of the address; `undefined` if none is free. */
   const take = (address: string): string | undefined => {
-    const place = placeOf(address);
-    const count = open.get(place) ?? 0;
+    const key = placeOf(address);
+    const count = open.get(key) ?? 0;
     if (count >= allowed) return undefined;
-    open.set(place, count + 1);
-    return place;
+    open.set(key, count + 1);
+    return key;
   };
-  const giveBack = (place: string): void => {
-    const left = (open.get(place) ?? 1) - 1;
-    if (left > 0) open.set(place, left);
-    else open.delete(place);
+  const release = (key: string): void => {
+    const left = (open.get(key) ?? 1) - 1;
+    if (left > 0) open.set(key, left);
+    else open.delete(key);
   };
   // One function for all connections: a thousand idle ones should not hold a thousand closures.
   function forget(this: Socket): void {
-    const place = connections.get(this);
-    if (place !== undefined) giveBack(place);
+    const key = connections.get(this);
+    if (key !== undefined) release(key);
     connections.delete(this);
   }
 
@@ -54,9 +54,9 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
       // The connection closed before it was accepted.
       if (peer === undefined) return false;
       const isTrusted = isWithin(trusted, peer);
-      const place = isTrusted ? undefined : take(peer);
-      if (place === undefined && !isTrusted) return false;
-      connections.set(connection, place);
+      const key = isTrusted ? undefined : take(peer);
+      if (key === undefined && !isTrusted) return false;
+      connections.set(connection, key);
       connection.on("close", forget);
       return true;
     },
@@ -68,13 +68,13 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
       const text = Array.isArray(forwarded) ? forwarded.join(",") : forwarded;
       const address = clientAddress(peer, text, trusted);
       if (address === undefined) return;
-      const place = take(address);
-      if (place === undefined) {
+      const key = take(address);
+      if (key === undefined) {
         throw new CountersignError("ERR_ACCESS_ADDRESS", "too many requests of one address", {
           allowed,
         });
       }
-      end(() => giveBack(place));
+      end(() => release(key));
     },
   };
 }

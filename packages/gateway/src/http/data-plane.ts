@@ -25,7 +25,7 @@ import { attachSockets } from "./socket/socket-route.js";
 import { serveStop } from "./stop-route.js";
 import { serveStream } from "./stream-route.js";
 import { serveTicket } from "./ticket-route.js";
-import { FOREIGN_PAGE, noteRejectedRequest, UNKNOWN_AGENT } from "./rejected-request.js";
+import { FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "./rejected-request.js";
 
 export type { TlsOptions } from "./server.js";
 
@@ -86,7 +86,7 @@ async function serve(
   }
   const { origin, host, ":authority": authority } = request.headers;
   if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
-    return turnAway(context, response, FOREIGN_PAGE, origin);
+    return reject(context, response, FOREIGN_PAGE, origin);
   }
   allowOrigin(request, response, options.origins);
   if (request.method === "OPTIONS") return answerPreflight(request, response, url.pathname);
@@ -102,14 +102,14 @@ async function serve(
       if (upstream === undefined) {
         // Only clients that may use the agents learn their names.
         await accessControl.access.authenticate(bearerOf(request));
-        return turnAway(context, response, UNKNOWN_AGENT);
+        return reject(context, response, UNKNOWN_AGENT);
       }
       if (
         route.kind === "stream" &&
         (isForeignFetch(request.headers) ||
           (await isRebound(options, request, url, () => bearerOf(request))))
       ) {
-        return turnAway(context, response, FOREIGN_PAGE);
+        return reject(context, response, FOREIGN_PAGE);
       }
       return ROUTES[route.kind](context, accessControl, upstream, request, response, url);
     }
@@ -166,13 +166,13 @@ function findAgent(context: GatewayContext, name: string | null): Upstream | und
 }
 
 /** Rejects a request before its body is read. */
-function turnAway(
+function reject(
   context: GatewayContext,
   response: HttpResponse,
   problem: Problem,
   origin?: string,
 ): void {
-  noteRejectedRequest(context, problem, origin);
+  reportRejectedRequest(context, problem, origin);
   sendProblem(response, problem);
 }
 

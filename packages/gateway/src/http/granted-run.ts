@@ -49,13 +49,13 @@ class GrantedRun implements Lease {
   readonly grant: Grant;
   isExpired = false;
   readonly #accessControl: AccessControl;
-  readonly #giveBack: () => void;
+  readonly #release: () => void;
   #handle: RunHandle | undefined;
 
   constructor(accessControl: AccessControl, grant: Grant) {
     this.grant = grant;
     this.#accessControl = accessControl;
-    this.#giveBack = accessControl.runs.take(grant.principal);
+    this.#release = accessControl.runs.take(grant.principal);
     accessControl.leases.add(this);
   }
 
@@ -71,6 +71,6 @@ class GrantedRun implements Lease {
 
   close(): void {
     this.#accessControl.leases.remove(this);
-    this.#giveBack();
+    this.#release();
   }
 }

@@ -12,7 +12,7 @@ const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_|^ERR_LEDGER_UNAVAILABLE$/;
 
 /** Refusals that depend on the state of the thread; see docs/inbound.md. */
 const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
-const NOT_SAYABLE: Status = { status: 403, title: "A client may not say this" };
+const NOT_ALLOWED: Status = { status: 403, title: "A client may not say this" };
 
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
 
@@ -21,15 +21,15 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
   ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
   ERR_ACCESS_MISSING: { status: 401, title: "A credential is needed" },
-  ERR_ACCESS_TOKEN: { status: 401, title: "The credential does not count" },
+  ERR_ACCESS_TOKEN: { status: 401, title: "Invalid credential" },
   ERR_ACCESS_SCOPE: { status: 403, title: "The token lacks a scope" },
-  ERR_ACCESS_SESSION: { status: 403, title: "The session belongs to somebody else" },
+  ERR_ACCESS_SESSION: { status: 403, title: "The session belongs to another principal" },
   ERR_ACCESS_RUNS: { status: 429, title: "Too many runs are open" },
   ERR_ACCESS_ADDRESS: { status: 429, title: "Too many requests of this address are open" },
   ERR_ACCESS_FULL: { status: 429, title: "Too many tickets are waiting" },
   ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
   ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
-  ERR_STREAM_GONE: { status: 410, title: "The stream cannot be taken up again" },
+  ERR_STREAM_GONE: { status: 410, title: "The stream cannot be resumed" },
   ERR_STREAM_UNREACHABLE: {
     status: 503,
     title: "The gateway that has the stream could not be reached; try again",
@@ -63,7 +63,7 @@ export function statusOf(code: ErrorCode): Status {
   const known = STATUSES[code];
   if (known !== undefined) return known;
   if (STORE_CODES.test(code)) return { status: 503, title: "The receipt store is unavailable" };
-  return MEDIATED.test(code) ? NOT_SAYABLE : BAD_REQUEST;
+  return MEDIATED.test(code) ? NOT_ALLOWED : BAD_REQUEST;
 }
 
 /** The response to a request that was refused before its stream began. */

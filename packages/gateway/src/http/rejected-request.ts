@@ -16,18 +16,18 @@ export const UNKNOWN_AGENT: Problem = {
 };
 
 /** Characters of a rejected origin in the log: enough to find it and add it to the list. */
-const TOLD_ORIGIN = 200;
+const MAX_LOGGED_ORIGIN = 200;
 
 /**
  * Counts and logs a request that is rejected before its body is read; a browser tells its page only that the request
  * failed.
  */
-export function noteRejectedRequest(
+export function reportRejectedRequest(
   { telemetry, journal }: GatewayContext,
   { code }: Problem,
   origin?: string,
 ): void {
   telemetry.refusals.add(code);
-  const facts = origin === undefined ? {} : { origin: origin.slice(0, TOLD_ORIGIN) };
+  const facts = origin === undefined ? {} : { origin: origin.slice(0, MAX_LOGGED_ORIGIN) };
   journal.warn({ code, ...facts }, "refused");
 }

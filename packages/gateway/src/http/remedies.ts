@@ -3,7 +3,7 @@ import type { FindingCode } from "../inbound/finding.js";
 import type { SendBlocker } from "../inbound/send-blocker.js";
 
 /** The fix for each refusal that depends on the thread; a finding with a more specific fix carries its own. */
-const OF_FINDINGS: Readonly<Record<FindingCode | SendBlocker["code"], string>> = {
+const FINDING_REMEDIES: Readonly<Record<FindingCode | SendBlocker["code"], string>> = {
   ERR_INBOUND_UNKNOWN_KEY:
     "send only what AG-UI defines for the client's version; own data belongs into forwardedProps, state or metadata; ag_ui_request.unknown_keys.action: strip removes unknown keys instead",
   ERR_MESSAGE_NO_RUN: "send the input first, and messages while its run is open",
@@ -40,8 +40,8 @@ const OF_FINDINGS: Readonly<Record<FindingCode | SendBlocker["code"], string>> =
   ERR_FORWARDED_PROPS_REFUSED: "list the key in ag_ui_request.forwarded_props.allow in the policy",
 };
 
-const OF_CODES: Partial<Record<ErrorCode, string>> = {
-  ...OF_FINDINGS,
+const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {
+  ...FINDING_REMEDIES,
   ERR_INBOUND_BLOCKED:
     "look at the receipt (countersign policy explain RECEIPT): its rule says what would open this",
   ERR_LIMIT_EXCEEDED: "send less at once, or raise the limit under limits in countersign.yaml",
@@ -87,12 +87,12 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_UPSTREAM_TIMEOUT: "see why the agent is slow, or raise its timeouts in countersign.yaml",
   ERR_LOG_QUEUE_FULL: "try again after Retry-After",
   ERR_LOG_CLOSED: "try again after Retry-After",
-  ERR_LOG_FOREIGN_TAIL: "ask the operator: somebody else wrote to the store of receipts",
+  ERR_LOG_FOREIGN_TAIL: "ask the operator: another program wrote to the receipt store",
   ERR_LOG_INCONSISTENT: "ask the operator: the store of receipts lost entries",
 };
 
 /** Codes of the listeners, and of a `RUN_ERROR` with which the gateway ends a stream. */
-const OF_LISTENERS = {
+const LISTENER_REMEDIES = {
   ORIGIN_NOT_ALLOWED: "list the page's origin under origins in countersign.yaml",
   AGENT_UNKNOWN: "use a name that stands under agents in countersign.yaml",
   SESSION_MISSING: "name the session in the address: ?session=NAME",
@@ -111,8 +111,8 @@ const OF_LISTENERS = {
     "have the agent send less at once, or raise the limit under limits in countersign.yaml",
   GATEWAY_FAILURE:
     "look at the gateway's log, and at what was withheld in the run (countersign receipts list --run RUN --blocked)",
-  AGENT_PROTOCOL_VIOLATION: "mend the agent: countersign doctor URL names the rule and the event",
-  AGENT_MALFORMED_EVENT: "mend the agent: countersign doctor URL shows the event",
+  AGENT_PROTOCOL_VIOLATION: "fix the agent: countersign doctor URL names the rule and the event",
+  AGENT_MALFORMED_EVENT: "fix the agent: countersign doctor URL shows the event",
   AGENT_DIALECT_NOT_CONFIGURED:
     "set dialect: envelope for the agent in countersign.yaml, if it is meant to send envelopes",
   AGENT_UNREACHABLE:
@@ -125,8 +125,8 @@ const OF_LISTENERS = {
 };
 
 const REMEDIES: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(OF_CODES),
-  ...Object.entries(OF_LISTENERS),
+  ...Object.entries(CODE_REMEDIES),
+  ...Object.entries(LISTENER_REMEDIES),
 ]);
 
 /** Codes that share a fix: those of the JSON reader, and those of the store. */

@@ -29,9 +29,15 @@ export async function serveRun(
 ): Promise<void> {
   const gone = signalOfClose(response);
   try {
-    const place = placeOf(request);
-    if (place !== undefined) {
-      await resumeStream(context, accessControl, upstream, { request, response, url, gone }, place);
+    const lastEventId = placeOf(request);
+    if (lastEventId !== undefined) {
+      await resumeStream(
+        context,
+        accessControl,
+        upstream,
+        { request, response, url, gone },
+        lastEventId,
+      );
       return;
     }
     const token = bearerOf(request);

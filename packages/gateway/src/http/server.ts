@@ -73,8 +73,8 @@ function boundSession(session: ServerHttp2Session, limits: ListenLimits): void {
   const open = new Set<ServerHttp2Stream>();
   let timer = setTimeout(() => session.destroy(), limits.headersTimeoutMs);
   timer.unref();
-  const look = setInterval(() => cutAnswered(open), limits.requestTimeoutMs);
-  look.unref();
+  const sweep = setInterval(() => cutAnswered(open), limits.requestTimeoutMs);
+  sweep.unref();
   session.on("stream", (stream) => {
     open.add(stream);
     clearTimeout(timer);
@@ -87,7 +87,7 @@ function boundSession(session: ServerHttp2Session, limits: ListenLimits): void {
   });
   session.once("close", () => {
     clearTimeout(timer);
-    clearInterval(look);
+    clearInterval(sweep);
   });
 }
 

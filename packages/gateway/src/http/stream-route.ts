@@ -42,9 +42,15 @@ export async function serveStream(
       });
       return;
     }
-    const place = placeOf(request);
-    if (place !== undefined) {
-      await resumeStream(context, accessControl, upstream, { request, response, url, gone }, place);
+    const lastEventId = placeOf(request);
+    if (lastEventId !== undefined) {
+      await resumeStream(
+        context,
+        accessControl,
+        upstream,
+        { request, response, url, gone },
+        lastEventId,
+      );
       return;
     }
     const token = bearerOf(request);
@@ -57,7 +63,7 @@ export async function serveStream(
     const runId = url.searchParams.get("run") ?? `stream-${sessionId}`;
     const session = context.sessions.find(sessionId);
     if (session?.runs.has(runId) === true) {
-      stayAway(response);
+      stopReconnecting(response);
       return;
     }
     const input = { threadId: sessionId, runId, protocolVersion: "1.0", messages: [] };
@@ -86,12 +92,12 @@ export async function serveStream(
     // Not awaited: the pending call would keep everything alive that opening the stream needed.
     done.catch((error: unknown) => refuse(context, response, error));
   } catch (error) {
-    if (isCountersignError(error, "ERR_STREAM_GONE")) stayAway(response);
+    if (isCountersignError(error, "ERR_STREAM_GONE")) stopReconnecting(response);
     else refuse(context, response, error);
   }
 }
 
 /** The response that tells an EventSource to stop reconnecting. */
-function stayAway(response: HttpResponse): void {
+function stopReconnecting(response: HttpResponse): void {
   response.writeHead(204).end();
 }

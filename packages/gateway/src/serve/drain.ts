@@ -8,7 +8,7 @@ export type DrainResult = { readonly stopped: number };
 
 const TICK_MS = 25;
 /** Time for the final events of runs that were stopped. */
-const LAST_WORDS_MS = 2000;
+const FINAL_EVENT_MS = 2000;
 
 /**
  * Drains a gateway: it first reports not ready, then refuses new runs, then ends open runs with an error event.
@@ -30,7 +30,7 @@ export async function drainGateway(
   const left = open();
   for (const run of left) run.stop("the gateway is stopping");
   const { openRuns } = gateway.context.telemetry;
-  await until(() => openRuns.size === 0, LAST_WORDS_MS);
+  await until(() => openRuns.size === 0, FINAL_EVENT_MS);
   return { stopped: left.length };
 }
 

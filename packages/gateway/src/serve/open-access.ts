@@ -14,8 +14,8 @@ const COOLDOWN_MS = 30_000;
 const FILE_CACHE_MS = 5000;
 const FILE_COOLDOWN_MS = 1000;
 
-const OUT_OF_REACH =
-  "the keys of the issuer cannot be had; the last good ones serve for jwks_cache and jwks_max_stale, then nobody is let in";
+const ISSUER_UNREACHABLE =
+  "the issuer's keys could not be fetched; the last valid ones are used for jwks_cache and jwks_max_stale, then every token is rejected";
 
 /** `fetch` hides the reason in its cause. */
 function reasonOf(failure: Error): string {
@@ -26,7 +26,7 @@ function reasonOf(failure: Error): string {
 /** Creates the access control of a configuration. */
 export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): Access {
   const { modes } = config;
-  // Where no credential is required, none is checked.
+  // If no credential is required, none is checked.
   if (modes.every((mode) => mode === "none")) return OPEN_ACCESS;
   const authenticators = modes.flatMap((mode): Authenticator[] => {
     if (mode === "none") return [];
@@ -45,13 +45,13 @@ function issuersOf({ issuers }: AccessConfig, clock: Clock, journal: Journal): A
       cacheMs: isFile ? FILE_CACHE_MS : cacheMs,
       cooldownMs: isFile ? FILE_COOLDOWN_MS : COOLDOWN_MS,
       staleMs,
-      onTurn: (failure) => {
+      onAvailabilityChange: (failure) => {
         const facts = {
           issuer: rest.issuer,
           jwks: isFile ? jwks : `${jwks.origin}${jwks.pathname}`,
         };
-        if (failure === undefined) journal.info(facts, "the keys of the issuer can be had again");
-        else journal.warn({ ...facts, reason: reasonOf(failure) }, OUT_OF_REACH);
+        if (failure === undefined) journal.info(facts, "the issuer's keys can be fetched again");
+        else journal.warn({ ...facts, reason: reasonOf(failure) }, ISSUER_UNREACHABLE);
       },
     });
     return createJwtAuthenticator({ ...rest, keyOf, clock });

@@ -20,7 +20,7 @@ import { NOTHING_MISSING } from "./accept-missing.js";
 import type { AcceptedMissing } from "./accept-missing.js";
 import { assertOwnLog } from "./own-log.js";
 import type { LogOwner } from "./own-log.js";
-import { isRemembered, rememberCheckpoints, rememberEmpty } from "./remembered-head.js";
+import { hasKeptCheckpoint, keepCheckpoints, keepEmptyCheckpoint } from "./kept-checkpoint.js";
 import { assertNewestHistory, shareHistory } from "./stored-history.js";
 
 /** Opens the configured store, with the keys next to it. */
@@ -39,8 +39,8 @@ export async function openReceipts(
   const known = await findKey(directory, "checkpoint");
   const opened = await openStore(address, origin, journal);
   let scrub: Scrub | undefined;
-  const remembering = rememberCheckpoints(opened, directory);
-  const { store: telling, onCheckpointError } = watchCheckpoints(remembering, telemetry, journal);
+  const kept = keepCheckpoints(opened, directory);
+  const { store: telling, onCheckpointError } = watchCheckpoints(kept, telemetry, journal);
   const watched = watchStore(telling, telemetry);
   const store: ReceiptStore = {
     ...watched,
@@ -72,7 +72,7 @@ export async function openReceipts(
     await store.close();
     throw error;
   });
-  if (!isRemembered(directory)) {
+  if (!hasKeptCheckpoint(directory)) {
     journal.warn(
       { code: "CHECKPOINT_MISSING" },
       "no checkpoint was kept; the log is signed for anew",
@@ -110,7 +110,7 @@ async function openOwnKeys(
   const key = await openKey(directory, "receipts");
   const checkpointKey = known ?? (await openKey(directory, "checkpoint"));
   if (known === undefined) await assertOwnLog({ ...owner, key: checkpointKey }, store);
-  await rememberEmpty({ directory, origin, key: checkpointKey }, store);
+  await keepEmptyCheckpoint({ directory, origin, key: checkpointKey }, store);
   const { size } = await store.head();
   await openKeyHistory(directory, key, { firstEntry: size, now: Date.now() });
   await shareHistory(directory, store);

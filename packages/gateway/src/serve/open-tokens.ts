@@ -32,8 +32,9 @@ export async function openTokens(
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
   const { revocationFile } = config;
-  const look = (): FileStates => statesOf(revocationFile === undefined ? [] : [revocationFile]);
-  let seen = look();
+  const fileStates = (): FileStates =>
+    statesOf(revocationFile === undefined ? [] : [revocationFile]);
+  let seen = fileStates();
   const known =
     revocationFile !== undefined && existsSync(revocationFile)
       ? readRevocationFile(revocationFile)
@@ -71,7 +72,7 @@ export async function openTokens(
     },
     reread: () => {
       if (revocationFile === undefined) return undefined;
-      seen = look();
+      seen = fileStates();
       try {
         // Revocations are only added: removing a line does not make a token valid again.
         for (const revocation of readRevocationFile(revocationFile)) revocations.revoke(revocation);
@@ -123,7 +124,7 @@ export async function openTokens(
 const PATIENCE_MS = 1000;
 
 /** Statuses of a token that could authorise an event here if it had any left. */
-const MAY_OPEN: ReadonlySet<string> = new Set(["valid", "exhausted", "rejected"]);
+const USABLE: ReadonlySet<string> = new Set(["valid", "exhausted", "rejected"]);
 
 /** Reserves events of tokens, by their evaluated facts. */
 function reservationsOf(
@@ -136,7 +137,7 @@ function reservationsOf(
       if (known !== undefined && spending.isAtHand(known, events)) return undefined;
       // A client must not reserve events of a token that is not its own or is no longer valid.
       const facts = verifier.evaluate(token, context);
-      if (facts instanceof Promise || !MAY_OPEN.has(facts.status)) return undefined;
+      if (facts instanceof Promise || !USABLE.has(facts.status)) return undefined;
       const allowances = verifier.allowances(token) ?? [];
       return spending.reserve(allowances, events, isPatient ? PATIENCE_MS : 0);
     },

@@ -7,13 +7,13 @@ import { createNoteKey, openCheckpoint, parseCheckpoint, parseNote } from "@coun
 import type { ReceiptStore } from "@countersign/receipts/log";
 import "../keys/errors.js";
 import { readKey } from "../keys/key-directory.js";
-import { assertRemembered } from "./remembered-head.js";
+import { assertKeptCheckpoint } from "./kept-checkpoint.js";
 
 /** The part of a store that is used here. */
-type Holding = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
+type LogStore = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
 
 /** A missing store. */
-const NOTHING: Holding = {
+const NOTHING: LogStore = {
   head: async () => ({ size: 0, hashes: [] }),
   readTile: async () => new Uint8Array(),
   readCheckpoint: async () => undefined,
@@ -30,9 +30,9 @@ export type LogOwner = {
 };
 
 /** Refuses a store that lost what these keys signed, or whose log other keys sign. */
-export async function assertOwnLog(owner: LogOwner, store: Holding): Promise<void> {
+export async function assertOwnLog(owner: LogOwner, store: LogStore): Promise<void> {
   const { directory, origin, key } = owner;
-  if (key !== undefined) await assertRemembered({ ...owner, key }, store);
+  if (key !== undefined) await assertKeptCheckpoint({ ...owner, key }, store);
   const text = await store.readCheckpoint();
   // Entries without a checkpoint come from a gateway that was killed early; keys that do not exist yet cannot own
   // them.
@@ -52,7 +52,7 @@ export async function assertOwnLog(owner: LogOwner, store: Holding): Promise<voi
 export async function assertOwnLogIn(
   directory: string,
   origin: string,
-  store: Holding | undefined,
+  store: LogStore | undefined,
   acceptsMissing: boolean,
 ): Promise<void> {
   const file = join(directory, "checkpoint.pem");

@@ -25,7 +25,7 @@ function tryFile(file: string, use: (text: string) => unknown): string {
     const { code = "unknown" } = error as { code?: string };
     throw new CountersignError(
       "ERR_SERVE_TLS",
-      `${file} cannot be used: ${MEANINGS.get(code) ?? code}`,
+      `${file} cannot be used: ${REASONS.get(code) ?? code}`,
       {
         file,
         cause: code,
@@ -34,7 +34,7 @@ function tryFile(file: string, use: (text: string) => unknown): string {
   }
 }
 
-const MEANINGS: ReadonlyMap<string, string> = new Map([
+const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "it is not there"],
   ["ERR_FILE_KIND", "it is not a regular file"],
   ["ERR_FILE_TOO_LARGE", "it is larger than a megabyte"],

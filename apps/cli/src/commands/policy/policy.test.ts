@@ -208,6 +208,6 @@ test("every code of docs/errors is explained with cause and remedy, those of the
     });
   }
   const { out } = await run("policy", "explain", "ERR_ACCESS_TOKEN");
-  expect(out).toContain("ERR_ACCESS_TOKEN (HTTP 401): The credential does not count");
+  expect(out).toContain("ERR_ACCESS_TOKEN (HTTP 401): Invalid credential");
   expect(out).toMatch(/cause {2}.+\nhelps {2}.+/u);
 });

@@ -3,11 +3,11 @@ import type { HttpResponse } from "../exchange.js";
 import type { Signal } from "../../base/signal.js";
 import type { Telemetry } from "../../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../../agent/session-header.js";
-import type { StreamPlace } from "./resumable-streams.js";
+import type { StreamPosition } from "./resumable-streams.js";
 
 /** Attaches a new connection to a stream: its client's, or another gateway's on its behalf. */
 export function attach(
-  { stream, after }: StreamPlace,
+  { stream, after }: StreamPosition,
   response: HttpResponse,
   gone: Signal,
   context: { readonly telemetry: Pick<Telemetry, "reconnects"> },

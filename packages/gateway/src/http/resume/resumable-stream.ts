@@ -22,16 +22,16 @@ export type StreamHolder = {
 };
 
 /** The limits that all resumable streams of a gateway share. */
-export type StreamKeeper = {
+export type StreamPool = {
   readonly graceMs: number;
   /** Characters buffered per stream. */
-  readonly maxKept: number;
+  readonly maxBuffered: number;
   /** Whether all streams together have filled the buffer. */
   readonly isFull: boolean;
   count(characters: number): void;
-  /** Whether one more stream may wait for its client; counted until it is {@link found}. */
+  /** Whether one more stream may wait for its client; counted until it is {@link resumed}. */
   wait(): boolean;
-  found(): void;
+  resumed(): void;
   forget(key: string): void;
 };
 
@@ -48,25 +48,25 @@ export class ResumableStream implements ClientSink {
   readonly gone = new LightSignal();
   readonly key: string;
   readonly holder: StreamHolder;
-  readonly #keeper: StreamKeeper;
-  readonly #kept = new BufferedFrames();
+  readonly #pool: StreamPool;
+  readonly #buffered = new BufferedFrames();
   #sink: HttpSink | undefined;
   #isOpen = false;
   #isOver = false;
   /** When the end was last written to a connection. */
   #endedAt: number | undefined;
-  #isForgotten = false;
+  #isExpired = false;
   #isAwaited = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<() => void>();
 
   /** A client that disconnects before `open` cannot resume: it knows no event id yet. */
-  constructor(key: string, holder: StreamHolder, keeper: StreamKeeper, connection: Signal) {
+  constructor(key: string, holder: StreamHolder, pool: StreamPool, connection: Signal) {
     this.key = key;
     this.holder = holder;
-    this.#keeper = keeper;
+    this.#pool = pool;
     const leave = (): void => {
-      if (!this.#isOpen) this.#giveUp();
+      if (!this.#isOpen) this.#expire();
     };
     if (connection.aborted) leave();
     else connection.addEventListener("abort", leave);
@@ -81,29 +81,29 @@ export class ResumableStream implements ClientSink {
   }
 
   /** Whether a client that has everything up to this number can resume. */
-  canGoOn(after: number): boolean {
-    return this.#isOpen && !this.#isForgotten && this.#kept.after(after) !== undefined;
+  canResumeFrom(after: number): boolean {
+    return this.#isOpen && !this.#isExpired && this.#buffered.after(after) !== undefined;
   }
 
   /** Whether no event follows this number, now or later. */
-  isTold(after: number): boolean {
-    return this.#isOver && this.#kept.next === after + 1;
+  isAtEnd(after: number): boolean {
+    return this.#isOver && this.#buffered.next === after + 1;
   }
 
-  /** Attaches another connection, after the last event that its client has; the caller checks {@link canGoOn} first. */
+  /** Attaches another connection, after the last event that its client has; the caller checks {@link canResumeFrom} first. */
   attach(after: number, sink: HttpSink, connection: Signal): void {
     // A connection may be dead long before the gateway notices: the latest one is the client's.
     const former = this.#sink;
     this.#attach(sink, connection);
     former?.hangUp();
-    const missed = this.#kept.after(after) ?? "";
+    const missed = this.#buffered.after(after) ?? "";
     if (missed !== "") sink.write(missed);
     if (this.#isOver) this.#endOn(sink);
   }
 
   /** Whether the run has ended and its client probably does not know yet. `now` in milliseconds. */
   isAwaited(now: number): boolean {
-    if (!this.#isOver || this.#isForgotten) return false;
+    if (!this.#isOver || this.#isExpired) return false;
     return this.#endedAt === undefined || now - this.#endedAt < SETTLE_MS;
   }
 
@@ -115,24 +115,24 @@ export class ResumableStream implements ClientSink {
     if (this.gone.aborted) return false;
     if (this.#sink !== undefined) return this.#sink.isSlow;
     // When the shared buffer is full, a thousand unread streams must not each fill their own.
-    return this.#keeper.isFull || this.#kept.size >= this.#keeper.maxKept;
+    return this.#pool.isFull || this.#buffered.size >= this.#pool.maxBuffered;
   }
 
   send(events: readonly AgUiEvent[], texts: readonly (string | undefined)[] = []): void {
     if (this.gone.aborted) return;
-    const before = this.#kept.size;
+    const before = this.#buffered.size;
     let piece = "";
     for (const [index, event] of events.entries()) {
-      const frame = `id: ${this.key}.${this.#kept.next}\n${sseFrameOf(event, texts[index])}`;
-      this.#kept.add(frame);
+      const frame = `id: ${this.key}.${this.#buffered.next}\n${sseFrameOf(event, texts[index])}`;
+      this.#buffered.add(frame);
       piece += frame;
     }
     if (this.#sink !== undefined) {
       this.#sink.write(piece);
       // The other half is reserved for events that arrive while the client is disconnected.
-      this.#kept.trim(this.#keeper.isFull ? 0 : this.#keeper.maxKept / 2);
+      this.#buffered.trim(this.#pool.isFull ? 0 : this.#pool.maxBuffered / 2);
     }
-    this.#keeper.count(this.#kept.size - before);
+    this.#pool.count(this.#buffered.size - before);
   }
 
   async drained(): Promise<void> {
@@ -156,9 +156,9 @@ export class ResumableStream implements ClientSink {
   /** The run is over; its last events wait for a client that is disconnected, or that loses its connection just now. */
   end(): void {
     this.#isOver = true;
-    this.#found();
+    this.#resumed();
     if (this.#sink !== undefined) this.#endOn(this.#sink);
-    if (this.#keeper.isFull) this.#giveUp();
+    if (this.#pool.isFull) this.#expire();
   }
 
   #endOn(sink: HttpSink): void {
@@ -181,36 +181,36 @@ export class ResumableStream implements ClientSink {
   }
 
   #wait(): void {
-    if (this.#isForgotten) return;
+    if (this.#isExpired) return;
     // The last events of a finished run keep no agent busy.
     if (!this.#isOver) {
-      if (!this.#keeper.wait()) {
-        this.#giveUp();
+      if (!this.#pool.wait()) {
+        this.#expire();
         return;
       }
       this.#isAwaited = true;
     }
-    this.#timer = setTimeout(() => this.#giveUp(), this.#keeper.graceMs);
+    this.#timer = setTimeout(() => this.#expire(), this.#pool.graceMs);
     // The timer must not delay the exit of the process.
     this.#timer.unref();
   }
 
   #stopWaiting(): void {
     clearTimeout(this.#timer);
-    this.#found();
+    this.#resumed();
   }
 
-  #found(): void {
-    if (this.#isAwaited) this.#keeper.found();
+  #resumed(): void {
+    if (this.#isAwaited) this.#pool.resumed();
     this.#isAwaited = false;
   }
 
-  #giveUp(): void {
+  #expire(): void {
     this.#stopWaiting();
-    if (this.#isForgotten) return;
-    this.#isForgotten = true;
-    this.#keeper.forget(this.key);
-    this.#keeper.count(-this.#kept.size);
+    if (this.#isExpired) return;
+    this.#isExpired = true;
+    this.#pool.forget(this.key);
+    this.#pool.count(-this.#buffered.size);
     // A finished run needs no abort.
     if (!this.#isOver) this.gone.abort();
     this.#wake();

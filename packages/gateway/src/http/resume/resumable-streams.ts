@@ -4,12 +4,12 @@ import type { Signal } from "../../base/signal.js";
 import { readPlace } from "./resume-request.js";
 import type { ResumeRequest } from "./resume-request.js";
 import { ResumableStream } from "./resumable-stream.js";
-import type { StreamHolder, StreamKeeper } from "./resumable-stream.js";
+import type { StreamHolder, StreamPool } from "./resumable-stream.js";
 
 type Limits = Pick<ListenLimits, "reconnectGraceMs" | "reconnectBytes" | "reconnectTotalBytes">;
 
 /** A position in a stream, as its client knows it. */
-export type StreamPlace = { readonly stream: ResumableStream; readonly after: number };
+export type StreamPosition = { readonly stream: ResumableStream; readonly after: number };
 
 /**
  * Streams that may wait for their clients at once. A client that opens and drops streams could otherwise keep any
@@ -20,19 +20,19 @@ const MAX_WAITING = 1000;
 const KEY_BYTES = 16;
 
 /** The resumable streams of a gateway. */
-export class ResumableStreams implements StreamKeeper {
+export class ResumableStreams implements StreamPool {
   readonly #streams = new Map<string, ResumableStream>();
   readonly graceMs: number;
-  readonly maxKept: number;
+  readonly maxBuffered: number;
   readonly #maxTotal: number;
   readonly #createKey: () => string;
-  #kept = 0;
+  #buffered = 0;
   #waiting = 0;
 
   /** `createKey` creates a stream key from which other gateways can tell which gateway has the stream. */
   constructor(limits: Limits, createKey: () => string = createRandomKey) {
     this.graceMs = limits.reconnectGraceMs;
-    this.maxKept = limits.reconnectBytes;
+    this.maxBuffered = limits.reconnectBytes;
     this.#maxTotal = limits.reconnectTotalBytes;
     this.#createKey = createKey;
   }
@@ -53,7 +53,12 @@ export class ResumableStreams implements StreamKeeper {
    * Only its own principal can resume a stream. A client with a ticket in its URL sends the one that opened the
    * stream: the ticket is used up, but only that client knows an event id.
    */
-  placeFor({ lastEventId, agent, holder, returnsForever }: ResumeRequest): StreamPlace | undefined {
+  findPosition({
+    lastEventId,
+    agent,
+    holder,
+    returnsForever,
+  }: ResumeRequest): StreamPosition | undefined {
     const { key = "", after = 0 } = readPlace(lastEventId) ?? {};
     const stream = this.#streams.get(key);
     if (stream === undefined || stream.holder.agent !== agent) return undefined;
@@ -61,8 +66,8 @@ export class ResumableStreams implements StreamKeeper {
       "ticket" in holder
         ? stream.holder.ticket === holder.ticket
         : stream.holder.principal === holder.principal;
-    if (!isHolder || !stream.canGoOn(after)) return undefined;
-    return returnsForever && stream.isTold(after) ? undefined : { stream, after };
+    if (!isHolder || !stream.canResumeFrom(after)) return undefined;
+    return returnsForever && stream.isAtEnd(after) ? undefined : { stream, after };
   }
 
   /** Whether a client may still return that does not know how its run ended. */
@@ -72,11 +77,11 @@ export class ResumableStreams implements StreamKeeper {
   }
 
   get isFull(): boolean {
-    return this.#kept >= this.#maxTotal;
+    return this.#buffered >= this.#maxTotal;
   }
 
   count(characters: number): void {
-    this.#kept += characters;
+    this.#buffered += characters;
   }
 
   wait(): boolean {
@@ -85,7 +90,7 @@ export class ResumableStreams implements StreamKeeper {
     return true;
   }
 
-  found(): void {
+  resumed(): void {
     this.#waiting -= 1;
   }
 

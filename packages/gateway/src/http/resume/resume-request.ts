@@ -12,11 +12,11 @@ export type ResumeRequest = {
   readonly returnsForever: boolean;
 };
 
-const PLACE = /^([\w-]{22,32})\.(\d{1,15})$/u;
+const LAST_EVENT_ID = /^([\w-]{22,32})\.(\d{1,15})$/u;
 
 /** Parses a `Last-Event-ID` into the stream key and the event number. */
 export function readPlace(lastEventId: string): { key: string; after: number } | undefined {
-  const [, key, after] = PLACE.exec(lastEventId) ?? [];
+  const [, key, after] = LAST_EVENT_ID.exec(lastEventId) ?? [];
   return key === undefined ? undefined : { key, after: Number(after) };
 }
 
@@ -27,5 +27,5 @@ export type ResumeElsewhere = {
    *
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
-  passOn(back: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean>;
+  relay(request: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean>;
 };

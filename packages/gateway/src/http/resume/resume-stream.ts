@@ -13,8 +13,8 @@ import type { HttpRequest } from "../exchange.js";
 
 /** The `Last-Event-ID` of a resume request; `undefined` for a new stream. */
 export function placeOf({ headers }: HttpRequest): string | undefined {
-  const place = headers["last-event-id"];
-  return typeof place === "string" ? place : undefined;
+  const lastEventId = headers["last-event-id"];
+  return typeof lastEventId === "string" ? lastEventId : undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function resumeStream(
   lastEventId: string,
 ): Promise<void> {
   const { request, response, url, gone } = connection;
-  const back: ResumeRequest = {
+  const resume: ResumeRequest = {
     lastEventId,
     agent: upstream.target.name,
     holder: await holderOf(accessControl, request, url),
@@ -42,9 +42,9 @@ export async function resumeStream(
     const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = accessControl.limits;
     await receiveBody(request, { maxBytes, timeoutMs });
   }
-  const place = accessControl.resumableStreams.placeFor(back);
-  if (place !== undefined) attach(place, response, gone, context);
-  else if ((await accessControl.relays?.passOn(back, response, gone)) !== true) {
+  const position = accessControl.resumableStreams.findPosition(resume);
+  if (position !== undefined) attach(position, response, gone, context);
+  else if ((await accessControl.relays?.relay(resume, response, gone)) !== true) {
     throw new CountersignError("ERR_STREAM_GONE", "nothing is kept of such a stream", {});
   }
 }

@@ -115,7 +115,7 @@ test("the first frame may carry the token, together with the first input", async
 test.each([
   ["an input", () => input("r1")],
   ["an AUTH without a token", () => ({ type: "AUTH" })],
-  ["an AUTH with a token that does not count", () => ({ type: "AUTH", token: "x.y.z" })],
+  ["an AUTH with an invalid token", () => ({ type: "AUTH", token: "x.y.z" })],
   ["no JSON", () => "AUTH"],
 ])("%s as the first frame ends the socket, and nothing is processed", async (_title, frame) => {
   await start();

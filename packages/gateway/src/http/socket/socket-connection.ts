@@ -77,7 +77,7 @@ export function serveSocket(
   let busy = false;
   let isExpired = false;
   /** An input that arrived after the end of a run whose agent has not closed its connection yet. */
-  let next: { readonly text: string; readonly patience: NodeJS.Timeout } | undefined;
+  let next: { readonly text: string; readonly timer: NodeJS.Timeout } | undefined;
   /** A refusal that ends the socket is being recorded: further frames are ignored. */
   let isRefusing = false;
 
@@ -130,7 +130,8 @@ export function serveSocket(
   };
 
   /** Limits the time that a client may take to complete the close. */
-  const cutSoon = (): void => void setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
+  const terminateSoon = (): void =>
+    void setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref();
 
   /** A refusal that ends the socket is signed before it is sent. */
   const refuseFrame = async (error: unknown): Promise<void> => {
@@ -138,17 +139,17 @@ export function serveSocket(
     await recordUnreadRequest(context, connection, error);
     answer(error);
     isRefusing = false;
-    if (socket.readyState !== socket.OPEN) cutSoon();
+    if (socket.readyState !== socket.OPEN) terminateSoon();
   };
 
   const refuseSecond = async (text: string): Promise<void> => {
     isRefusing = true;
     const review = async (): Promise<Finding[]> => [SECOND_RUN];
-    const question = openConnection(context, connection).inbound("input", text, { review });
+    const request = openConnection(context, connection).inbound("input", text, { review });
     try {
-      await admitRequest(question);
+      await admitRequest(request);
     } catch (error) {
-      await context.refusals.record(question, error);
+      await context.refusals.record(request, error);
       answer(error);
     }
     isRefusing = false;
@@ -158,18 +159,18 @@ export function serveSocket(
    * An agent may save its work before it hangs up. A client that saw the run finish need not wait for that, as over
    * HTTP.
    */
-  const holdNext = (text: string): void => {
+  const queueNext = (text: string): void => {
     const refuse = (): void => {
       next = undefined;
       void refuseSecond(text);
     };
-    next = { text, patience: setTimeout(refuse, PATIENCE_MS).unref() };
+    next = { text, timer: setTimeout(refuse, PATIENCE_MS).unref() };
   };
 
   const startNext = (): void => {
     if (next === undefined) return;
-    const { text, patience } = next;
-    clearTimeout(patience);
+    const { text, timer } = next;
+    clearTimeout(timer);
     next = undefined;
     if (socket.readyState === socket.OPEN && !isRefusing && !isExpired) start(text, true);
   };
@@ -214,7 +215,7 @@ export function serveSocket(
     const close = (): void => socket.close(CLOSE.unauthorized, ACCESS_EXPIRED.code);
     if (started === undefined) close();
     else started.done.then(close, close);
-    cutSoon();
+    terminateSoon();
   };
 
   /** Pings and pongs cost as much as frames, and no other limit covers them. */
@@ -239,7 +240,7 @@ export function serveSocket(
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
     if (busy && next === undefined && started?.threadLease.isEnding === true)
-      return holdNext(frame.text);
+      return queueNext(frame.text);
     if (busy) return void refuseSecond(frame.text);
     return start(frame.text, true);
   };
@@ -272,7 +273,7 @@ export function serveSocket(
 }
 
 /** Time for a client to answer our close frame before the socket is terminated. */
-const GOODBYE_MS = 2000;
+const CLOSE_TIMEOUT_MS = 2000;
 
 function rateError(perSecond: number): CountersignError {
   const message = `more than ${perSecond} frames a second`;

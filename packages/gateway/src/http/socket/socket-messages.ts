@@ -36,32 +36,32 @@ export function createMessagePath(
     await port.settled();
     if (port.isGone()) return;
     const { session, inbound } = openConnection(context, facts);
-    let hearer: StartedRun | undefined;
+    let target: StartedRun | undefined;
     const blocker = (): SendBlocker | undefined => {
-      hearer = port.run();
+      target = port.run();
       if (upstream.target.transport !== "websocket") return ONE_WAY;
-      if (hearer === undefined) return NO_RUN;
-      return hearer.send === undefined ? ONE_WAY : undefined;
+      if (target === undefined) return NO_RUN;
+      return target.send === undefined ? ONE_WAY : undefined;
     };
     const request = inbound("message", text, { blocker });
     try {
       await admitRequest(request);
       countObserved(context.telemetry, request);
-      const isOpen = hearer !== undefined && hearer === port.run();
-      const isSent = isOpen && hearer?.send?.(request.body ?? "") === true;
+      const isOpen = target !== undefined && target === port.run();
+      const isSent = isOpen && target?.send?.(request.body ?? "") === true;
       if (!isSent) throw await recordUndelivered(request, NO_RUN);
       session.counters.forwarded += 1;
     } catch (error) {
       session.counters.blocked += 1;
       await context.refusals.record(request, error);
       noteRefusal(context, error, upstream.target.name);
-      if (!isQuiet(error, request, port.isBusy())) port.refuse(error);
+      if (!isSilent(error, request, port.isBusy())) port.refuse(error);
     }
   };
 }
 
 /** A block that ends nothing is not reported, and an open run gets no error event, since that would end it. */
-function isQuiet(error: unknown, { decision }: InboundRequest, isBusy: boolean): boolean {
+function isSilent(error: unknown, { decision }: InboundRequest, isBusy: boolean): boolean {
   if (isCountersignError(error, "ERR_INBOUND_BLOCKED")) {
     return decision?.allow === false && decision.onBlock !== "end";
   }

@@ -45,7 +45,7 @@ export function answerRefusal(
   const { code, title: message } = problem;
   const isAgents = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
   const failure = isAgents ? failureOf(error) : { code, message };
-  tell(socket, failure, problem);
+  sendError(socket, failure, problem);
   const close = closeOf(error, problem);
   if (close !== "stays") socket.close(close, failure.code);
 }
@@ -53,7 +53,7 @@ export function answerRefusal(
 /** Reports a rejection before anything is read, and closes the socket. */
 export function closeWith(socket: WebSocket, problem: Problem): void {
   const { code, title: message, status } = problem;
-  tell(socket, { code, message }, problem);
+  sendError(socket, { code, message }, problem);
   socket.close(CLOSES.get(status) ?? CLOSE.unreadable, code);
 }
 
@@ -68,7 +68,7 @@ function closeOf(error: unknown, { status }: Problem): number | "stays" {
  * A socket has no status and no body next to its events, so the error carries the HTTP problem in its metadata, under
  * our own name. Not in `rawEvent`: no client may act on that.
  */
-function tell(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
+function sendError(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
   if (socket.readyState !== socket.OPEN) return;
   // A client that does not read is disconnected: its refusals would be buffered without limit.
   if (socket.bufferedAmount > MAX_UNREAD_BYTES) return socket.terminate();

@@ -27,7 +27,7 @@ import { awaitGreeting, MAX_GREETING_BYTES } from "./socket-greeting.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 import { answerRefusal, closeWith } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
-import { FOREIGN_PAGE, noteRejectedRequest, UNKNOWN_AGENT } from "../rejected-request.js";
+import { FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "../rejected-request.js";
 
 /** The sockets of a listener. */
 export type Sockets = {
@@ -82,9 +82,9 @@ export function attachSockets(
       const grant = await accessControl.access.authenticate(greeting?.token);
       const { upstream } = upgrade;
       if (upstream === undefined) {
-        noteRejectedRequest(context, UNKNOWN_AGENT);
+        reportRejectedRequest(context, UNKNOWN_AGENT);
         closeWith(socket, UNKNOWN_AGENT);
-        cutSoon(socket, connection);
+        terminateSoon(socket, connection);
       } else {
         await claimSession(accessControl, upgrade, grant);
         const early = greeting?.early ?? [];
@@ -93,7 +93,7 @@ export function attachSockets(
       socket.resume();
     } catch (error) {
       answerRefusal(context, socket, error);
-      cutSoon(socket, connection);
+      terminateSoon(socket, connection);
       // A paused socket never sees the peer's close frame.
       socket.resume();
     }
@@ -112,7 +112,7 @@ export function attachSockets(
     const upstream = name === null ? context.agents.fallback : context.agents.find(name);
     if (route.kind === "unknown") return refuseUpgrade(connection, "404 Not Found");
     if (!isAllowedOrigin(origin, host, origins)) {
-      noteRejectedRequest(context, FOREIGN_PAGE, origin);
+      reportRejectedRequest(context, FOREIGN_PAGE, origin);
       return refuseUpgrade(connection, "403 Forbidden");
     }
     let grant: Grant | undefined;
@@ -132,7 +132,7 @@ export function attachSockets(
     if (token !== undefined || accessControl.access.allowsAnonymous) {
       grant = await accessControl.access.authenticate(token);
       if (upstream === undefined) {
-        noteRejectedRequest(context, UNKNOWN_AGENT);
+        reportRejectedRequest(context, UNKNOWN_AGENT);
         return refuseUpgrade(connection, "404 Not Found");
       }
       await claimSession(accessControl, upgrade, grant);
@@ -183,7 +183,7 @@ const LAST_BYTES = 4 * MAX_GREETING_BYTES;
 const GOODBYE_MS = 2000;
 
 /** Does not hold an unauthenticated client's unfinished frame for as long as a close may take. */
-function cutSoon(socket: WebSocket, connection: Duplex): void {
+function terminateSoon(socket: WebSocket, connection: Duplex): void {
   let bytes = 0;
   connection.on("data", (chunk: Uint8Array) => {
     bytes += chunk.byteLength;

@@ -36,7 +36,7 @@ const UNANSWERED = 3;
  */
 export function createSocketWatch(idleMs: number): SocketWatch {
   const states = new Map<WebSocket, State>();
-  const look = (): void => {
+  const check = (): void => {
     const now = performance.now();
     for (const [socket, state] of states) {
       if (state.watched.isBusy()) state.usedAt = now;
@@ -52,7 +52,7 @@ export function createSocketWatch(idleMs: number): SocketWatch {
       }
     }
   };
-  const timer = setInterval(look, Math.min(1000, Math.max(10, idleMs / 4)));
+  const timer = setInterval(check, Math.min(1000, Math.max(10, idleMs / 4)));
   timer.unref();
   return {
     add: (watched) => {

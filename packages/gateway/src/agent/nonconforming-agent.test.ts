@@ -137,7 +137,7 @@ const READABLE: Record<string, (ids: RunIds) => FakeAnswer> = {
         { type: "TEXT_MESSAGE_CHUNK", delta: "there" },
       ]),
     ),
-  "arguments that are no JSON, a result before the end, a result for an unknown call": (ids) =>
+  "arguments that are not JSON, a result before the end, a result for an unknown call": (ids) =>
     frames(
       inRun(ids, [
         { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "t" },

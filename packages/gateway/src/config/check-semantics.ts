@@ -7,7 +7,7 @@ import type { AgentBlock, ConfigDocument } from "./document.js";
 import { checkLimits } from "./listen-limits.js";
 
 /** Checks rules that the schema cannot express. */
-export function checkMeaning(
+export function checkSemantics(
   document: ConfigDocument,
   issue: (pointer: string, message: string) => DocumentIssue,
 ): DocumentIssue[] {
@@ -51,8 +51,8 @@ function checkListeners(
   checkAccess(access, { host: listen?.host ?? LISTENERS.data.host, origins }, issue);
   checkLimits(limits, issue);
   checkOrigins(origins, issue);
-  const inClear = control?.i_understand_that_the_admin_token_travels_in_clear === true;
-  checkControl(control?.host ?? LISTENERS.control.host, inClear, issue);
+  const allowsCleartext = control?.i_understand_that_the_admin_token_travels_in_clear === true;
+  checkControl(control?.host ?? LISTENERS.control.host, allowsCleartext, issue);
   const data = { ...LISTENERS.data, ...listen };
   const operators = { ...LISTENERS.control, ...control };
   if (data.port !== 0 && data.port === operators.port && overlap(data.host, operators.host)) {

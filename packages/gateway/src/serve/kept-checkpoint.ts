@@ -22,10 +22,10 @@ const FILE = KEY_FILES.checkpoint;
 const MAX_NOTE_BYTES = 1024 * 1024;
 
 /** The part of a store that is used here. */
-type Holding = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
+type LogStore = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
 
 /** The log, and how its kept checkpoint is checked. */
-export type Remembering = {
+export type KeptCheckpointOptions = {
   readonly directory: string;
   readonly origin: string;
   readonly key: Ed25519Key;
@@ -39,13 +39,13 @@ export type Remembering = {
  * The store keeps its own newest checkpoint, but an attacker with write access could remove it together with the
  * entries it covers. The copy next to the keys is out of that attacker's reach.
  */
-export async function assertRemembered(
-  { directory, origin, key, acceptsMissing }: Remembering,
-  store: Holding,
+export async function assertKeptCheckpoint(
+  { directory, origin, key, acceptsMissing }: KeptCheckpointOptions,
+  store: LogStore,
 ): Promise<void> {
   const file = join(directory, FILE);
   if (!existsSync(file)) {
-    if (acceptsMissing || !(await isBegun(store))) return;
+    if (acceptsMissing || !(await hasBegun(store))) return;
     throw new CountersignError(
       "ERR_KEYS_CHECKPOINT_MISSING",
       `${file} is missing, but the log ${origin} has entries: without it the gateway cannot tell whether the log lost its end. ` +
@@ -57,7 +57,7 @@ export async function assertRemembered(
   const keys = [createNoteKey(origin, key.publicKey)];
   const { size, root } = await openCheckpoint(text, keys, verifyEd25519).catch((error: unknown) => {
     if (!isCountersignError(error)) throw error;
-    const why = "it is no checkpoint that the key beside it signed for this log";
+    const why = "it is not a checkpoint of this log signed by the key next to it";
     const next = "restore it, or remove it once an export of the store has been verified";
     throw new CountersignError("ERR_KEYS_UNREADABLE", `${file} cannot be used: ${why}; ${next}`, {
       file,
@@ -74,7 +74,7 @@ export async function assertRemembered(
 }
 
 /** Whether a log has entries or a checkpoint. */
-async function isBegun(store: Holding): Promise<boolean> {
+async function hasBegun(store: LogStore): Promise<boolean> {
   return (await store.head()).size > 0 || (await store.readCheckpoint()) !== undefined;
 }
 
@@ -82,18 +82,18 @@ async function isBegun(store: Holding): Promise<boolean> {
  * Keeps a checkpoint of the empty log before its first entry. A log with entries and no kept checkpoint has therefore
  * lost it, at whatever moment the gateway was killed.
  */
-export async function rememberEmpty(
-  { directory, origin, key }: Omit<Remembering, "acceptsMissing">,
-  store: Holding,
+export async function keepEmptyCheckpoint(
+  { directory, origin, key }: Omit<KeptCheckpointOptions, "acceptsMissing">,
+  store: LogStore,
 ): Promise<void> {
   const file = join(directory, FILE);
-  if (existsSync(file) || (await isBegun(store))) return;
+  if (existsSync(file) || (await hasBegun(store))) return;
   const empty = { origin, size: 0, root: EMPTY_ROOT };
   await replaceFile(file, await signCheckpoint(empty, createSigner(key)));
 }
 
 /** Whether a checkpoint is kept next to the keys. */
-export function isRemembered(directory: string): boolean {
+export function hasKeptCheckpoint(directory: string): boolean {
   return existsSync(join(directory, FILE));
 }
 
@@ -103,18 +103,18 @@ export function isRemembered(directory: string): boolean {
  * Checkpoints may be written concurrently: they are kept one after another, and a shorter log never replaces a longer
  * one.
  */
-export function rememberCheckpoints(store: ReceiptStore, directory: string): ReceiptStore {
+export function keepCheckpoints(store: ReceiptStore, directory: string): ReceiptStore {
   const file = join(directory, FILE);
   let keptSize = 0;
-  let underWay: Promise<unknown> = Promise.resolve();
+  let pending: Promise<unknown> = Promise.resolve();
   const keep = (text: string, size: number): Promise<void> => {
-    const kept = underWay.then(async () => {
+    const kept = pending.then(async () => {
       if (size < keptSize) return;
       await replaceFile(file, text);
       keptSize = size;
     });
     // The caller gets the failure; the next checkpoint is kept all the same.
-    underWay = kept.catch(() => undefined);
+    pending = kept.catch(() => undefined);
     return kept;
   };
   return {
@@ -126,7 +126,7 @@ export function rememberCheckpoints(store: ReceiptStore, directory: string): Rec
   };
 }
 
-function rootAt(store: Holding, size: number): Promise<Uint8Array> {
+function rootAt(store: LogStore, size: number): Promise<Uint8Array> {
   if (size === 0) return Promise.resolve(EMPTY_ROOT);
   return rootFromNodes(
     size,

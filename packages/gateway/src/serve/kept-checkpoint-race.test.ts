@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { rememberCheckpoints } from "./remembered-head.js";
+import { keepCheckpoints } from "./kept-checkpoint.js";
 
 const SHORTER = { text: "o\n9999\nroot\n\nsignature-a\n", size: 9999 };
 const LONGER = { text: "o\n10000\nroot\n\nsignature-b\n", size: 10_000 };
@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 function remember(name: string) {
   const store = { writeCheckpoint: async () => undefined } as Partial<ReceiptStore>;
   const directory = join(folder, name);
-  const { writeCheckpoint } = rememberCheckpoints(store as ReceiptStore, directory);
+  const { writeCheckpoint } = keepCheckpoints(store as ReceiptStore, directory);
   return {
     directory,
     write: ({ text, size }: typeof LONGER) => writeCheckpoint(text, size),
