@@ -29,7 +29,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "apps/cli/src/commands/policy/read-json.ts#readJsonLines",
     "apps/cli/src/commands/policy/recording-source.ts#readRecordingLines",
     "apps/cli/src/commands/receipts/input.ts#readInput",
-    "apps/cli/src/commands/receipts/kept-checkpoint.ts#readRemembered",
+    "apps/cli/src/commands/receipts/kept-checkpoint.ts#readKeptCheckpoint",
     "apps/cli/src/commands/receipts/trust.ts#readTrust",
     "apps/cli/src/commands/redteam/sources.ts#readSources",
     "apps/cli/src/files/read-file.ts#readBytes",

@@ -263,7 +263,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
   {
     name: "relay-question",
     property: "the question of another gateway is read whole or not at all",
-    covers: ["packages/gateway/src/cluster/relay-request.ts#readQuestion"],
+    covers: ["packages/gateway/src/cluster/relay-request.ts#readRelayRequest"],
     dictionary: ['"holder":{"ticket":"', '"holder":null', '"agent":', '"returnsForever":'],
     seeds: [QUESTION, QUESTION.replace("principal", "ticket"), "null", "[]"],
     run(input) {
