@@ -95,7 +95,7 @@ async function callsAfter(
   return seen.map(({ toolCallId }) => `${toolCallId as string}`);
 }
 
-test("a question that names its tool binds the tool: only the approved call of it is shown, and none that was declined", async () => {
+test("a question that names its tool binds the tool: only the approved call is delivered, and no declined one", async () => {
   const no = { status: "resolved", payload: { approved: false } };
   for (const other of ["book_room", "bookRoom", "B00k_room"]) {
     expect(await callsAfter(YES, ["c1", "book_room"], ["c2", other])).toEqual(["c1"]);
@@ -107,7 +107,7 @@ test("a question that names its tool binds the tool: only the approved call of i
   expect(await callsAfter(no, ["c3", "look_up"])).toEqual(["c3"]);
 });
 
-test("the result of a call that the person approved is classed with that call although its start was not streamed", async () => {
+test("the result of an approved call has the class of that call although its start was not streamed", async () => {
   expect(await resultAfter("book_room")).toBe("shown");
   expect(
     await resultAfter("book_room", { answer: { status: "resolved", payload: { approved: true } } }),

@@ -4,7 +4,7 @@ import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { AGENT_TRANSPORTS, post, sseEvents } from "../testing/transports.js";
 
-/** A tool that a page declared once is the page's on the thread, whatever a later stream says of tools. */
+/** A tool that a page declared once is the page's on that thread, whatever tools a later stream declares. */
 const POLICY = `hushspec: "0.1.0"
 name: declared
 on_block: drop
@@ -64,7 +64,7 @@ test("a declared tool stays the client's when a later request does not declare i
   expect(await ask("t1", [])).toEqual(AGENTS);
 });
 
-test("a request that declares its tools loses no call of the agent's own", async () => {
+test("a request that declares its tools takes no call from the agent's own tools", async () => {
   expect(await ask("t2", [])).toContain("answer pick_file");
 });
 

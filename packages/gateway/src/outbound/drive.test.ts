@@ -7,7 +7,7 @@ import type { UpstreamPiece } from "../agent/upstream.js";
 
 const IDS = { threadId: "t", runId: "r" };
 
-test("a thread on which more is withheld than can be remembered ends its run rather than forgetting", async () => {
+test("a thread with more withheld units than the limit ends its run rather than dropping one", async () => {
   const gateway = createInProcess(
     CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
   );
@@ -23,7 +23,7 @@ test("a thread on which more is withheld than can be remembered ends its run rat
   expect(delivered[1]).toMatchObject({ code: "GATEWAY_LIMIT" });
 });
 
-test("receipts come in the order of the events, whatever order the store answers in", async () => {
+test("receipts are in the order of the events, in whatever order the store responds", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const { recorder } = gateway;
   const appendAll = recorder.appendAll.bind(recorder);
@@ -55,23 +55,23 @@ test("receipts come in the order of the events, whatever order the store answers
   expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
 });
 
-test("many busy streams wait for a slow log together, and none of them is refused", async () => {
+test("many busy streams wait for a slow log together, and none is refused", async () => {
   const gateway = createInProcess(
     CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
   );
   const appendAll = gateway.recorder.appendAll.bind(gateway.recorder);
-  let underWay = 0;
+  let pending = 0;
   let most = 0;
-  // A log acknowledges everything of one flush at once, so that whoever waits for room wakes together.
+  // A log confirms everything of one flush at once, so all streams that wait for room continue together.
   let flushed = new Promise<void>((resolve) => setTimeout(resolve, 20));
   const watched = createWatchedRecorder({
     appendAll: async (drafts) => {
-      underWay += drafts.length;
-      most = Math.max(most, underWay);
+      pending += drafts.length;
+      most = Math.max(most, pending);
       const flush = flushed;
       await flush;
       if (flush === flushed) flushed = new Promise((resolve) => setTimeout(resolve, 20));
-      underWay -= drafts.length;
+      pending -= drafts.length;
       return appendAll(drafts);
     },
   });
@@ -101,7 +101,7 @@ test("many busy streams wait for a slow log together, and none of them is refuse
     expect(delivered).toHaveLength(1404);
     expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
   }
-  // The bound of the watched recorder and one chunk over it; the log itself refuses at 16,384.
+  // The limit of the watched recorder and one chunk over it; the log itself refuses at 16,384.
   expect(most).toBeLessThan(8192 + 704);
 });
 
@@ -129,7 +129,7 @@ test.each([
       ...deltas,
       { type: "TEXT_MESSAGE_END", messageId: "m" },
     ]);
-    // A clock on which every look costs a turn.
+    // A clock on which every reading takes a whole turn.
     let now = 0;
     const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 30));
     const arrivals = new Set<number>();
@@ -148,7 +148,7 @@ test.each([
   },
 );
 
-test("where events cost much, one read is judged about one event at a time", async () => {
+test("if each event takes long, a read is judged about one event at a time", async () => {
   const gateway = createInProcess(
     CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
   );
@@ -162,7 +162,7 @@ test("where events cost much, one read is judged about one event at a time", asy
     ...deltas,
     { type: "TEXT_MESSAGE_END", messageId: "m" },
   ]);
-  // A clock on which every look is six milliseconds after the one before.
+  // A clock that advances six milliseconds with every reading.
   let now = 0;
   const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 6));
   const groups: number[] = [];
@@ -171,6 +171,6 @@ test("where events cost much, one read is judged about one event at a time", asy
   });
   clock.mockRestore();
   await gateway.close();
-  // The first slices are longer: nothing is known of the events yet.
+  // The first slices are longer, because the gateway does not know the cost of the events yet.
   expect(Math.max(...groups.slice(3))).toBeLessThanOrEqual(4);
 });

@@ -20,7 +20,7 @@ const INPUT = {
   context: [],
 } as unknown as RunAgentInput;
 
-/** Rules, a condition and reading: all that looks into a state. */
+/** Rules, a condition and content reading: everything that reads a state. */
 const RULES = `${OPEN_POLICY}  ag_ui_classify:
     state:
       - { match: "/cart/**", classification: display }
@@ -45,7 +45,7 @@ const patch = (values: number, path: (at: number) => string): object[] => [
 ];
 const card = { messageId: "m", activityType: "card" };
 
-/** Events of so many values, in every form that holds many. */
+/** Events with this many values, in every form that can hold many. */
 const SHAPES: Record<string, (values: number) => object> = {
   "a flat state": (values) => ({ type: "STATE_SNAPSHOT", snapshot: flat(values - 10) }),
   "a deep state": (values) => ({ type: "STATE_SNAPSHOT", snapshot: deep(values - 200) }),
@@ -101,7 +101,7 @@ const SHAPES: Record<string, (values: number) => object> = {
   }),
 };
 
-/** Processor time, the least of several tries: other programs on the machine do not count. */
+/** Processor time, the least of several tries, so that other programs on the machine have no effect. */
 async function cost(work: () => unknown, tries = 3): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let at = 0; at < tries; at++) {
@@ -129,17 +129,17 @@ test.each(
     const small = pieces(MOST / 8);
     const large = pieces(MOST);
     await gateway.run(INPUT, small);
-    // The fixed cost of a run counts on both sides, and helps neither.
+    // The fixed cost of a run is part of both measurements.
     const few = await cost(() => gateway.run(INPUT, small), 5);
     const many = await cost(() => gateway.run(INPUT, large));
     await gateway.close();
-    // Eight times the size; in proportion to its square it would cost 64 times as much.
+    // Eight times the size; quadratic cost would be 64 times as much.
     expect(many / few).toBeLessThan(32);
   },
   120_000,
 );
 
-/** Short patches, sent over and over, that reach much of a large state. */
+/** Short patches, sent repeatedly, that reach much of a large state. */
 const SHORT: Record<string, (at: number) => object> = {
   "that move a large value": (at) =>
     at % 2 === 0
@@ -151,7 +151,7 @@ const SHORT: Record<string, (at: number) => object> = {
       ? { op: "add", path: "/list/0", value: "text" }
       : { op: "remove", path: "/list/0" },
 };
-/** Rules that name paths without what lies below, so that the result of each patch is compared. */
+/** Rules that name paths without everything below them, so that the gateway compares the result of each patch. */
 const EXACT = `${OPEN_POLICY}  ag_ui_classify:
     state:
       - { match: "/large", classification: display }
@@ -199,7 +199,7 @@ test.each(
   120_000,
 );
 
-test("a list that gives every answer another id is compared in proportion to its length", async () => {
+test("the cost of a list that gives every result another id is proportional to its length", async () => {
   const gateway = createInProcess(`${OPEN_POLICY}  ag_ui_messages: { lists: parts }\n`);
   const list = (name: string, length: number): object => ({
     type: "MESSAGES_SNAPSHOT",
@@ -217,7 +217,7 @@ test("a list that gives every answer another id is compared in proportion to its
   expect(many / few).toBeLessThan(24);
 }, 120_000);
 
-test("what was said before is found by the id of its message, not by reading each message again", () => {
+test("the gateway finds an earlier message by its id, without reading each message again", () => {
   const { content } = compilePolicy(loadPolicy(RULES));
   const count = 2000;
   let reads = 0;
@@ -238,7 +238,7 @@ test("what was said before is found by the id of its message, not by reading eac
 });
 
 test.each(["sse", "proto"] as const)(
-  "an event with more values than its bound is refused while it is read (%s)",
+  "an event with more values than the limit is refused while it is parsed (%s)",
   async (kind) => {
     const gateway = createInProcess(OPEN_POLICY);
     for (const make of Object.values(SHAPES)) {
@@ -251,7 +251,7 @@ test.each(["sse", "proto"] as const)(
       const { failures, delivered, contexts } = await gateway.run(INPUT, pieces);
       expect(failures).toHaveLength(1);
       expect(delivered.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
-      // Nothing but the refusal was judged or signed for.
+      // Only the refusal was judged and recorded.
       expect(contexts.filter(({ refused }) => refused !== undefined)).toHaveLength(1);
       expect(contexts).toHaveLength(2);
     }
@@ -260,7 +260,7 @@ test.each(["sse", "proto"] as const)(
   120_000,
 );
 
-test("a bound of the configuration's holds instead", async () => {
+test("the configuration can set another limit", async () => {
   const event = { type: "CUSTOM", name: "x", value: flat(2000) };
   const run = async (eventValues: number): Promise<readonly string[]> => {
     const gateway = createInProcess(OPEN_POLICY, { listenLimits: { eventValues } });

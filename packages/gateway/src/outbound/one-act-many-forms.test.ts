@@ -24,8 +24,8 @@ import type { Act, Form } from "../testing/acts.js";
 import { Person } from "../testing/person.js";
 
 /**
- * One act, in whatever form, gets one verdict: a policy that forbids it forbids every form of it, over every
- * transport and whatever part of the history the client sends, and one that permits it loses none of them.
+ * One act gets one verdict in every form. A policy that forbids it forbids every form of it, over every transport and for any part of the
+ * history in the request. A policy that permits it blocks none of them.
  */
 const ACTS: Readonly<Record<string, Act>> = {
   "say something harmless": say("All is **well**: see [the page](https://docs.example/a).", false),
@@ -63,7 +63,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   ),
 };
 
-/** What the client of the second run sends; `none` puts the act into the first run. */
+/** The history that the client sends in the second run; `none` puts the act into the first run. */
 const HISTORIES = ["none", "full", "tail", "GET"] as const;
 type History = (typeof HISTORIES)[number];
 
@@ -112,13 +112,13 @@ type Case = {
 
 let count = 0;
 
-/** Lets an agent do it, and tells what the person has afterwards. */
+/** Has an agent do it, and returns the messages of the client afterwards. */
 async function perform({ act, form, cut, history, client, agent }: Case): Promise<Person> {
   const fixture = await gatewayFor(act.rules, agent, "auto");
   const threadId = `thread-${(count += 1)}`;
   const first = { threadId, runId: `${threadId}-1` };
   let person = new Person([SAID], STATE);
-  // The agent knows what the person will have of the first run.
+  // The agent knows which messages of the first run the person will have.
   const known = new Person([SAID], STATE);
   known.show(BASE);
   streams.set(first.runId, history === "none" ? [...BASE, ...form(known, cut)] : BASE);

@@ -55,7 +55,7 @@ test("a plain answer reaches the official client, and every event has a receipt"
   expect(drafts[0]).toMatchObject({ direction: "inbound", run_id: "run-1", thread_id: "thread-1" });
 });
 
-test("a restricted event without a capability is withheld to its end, and the client stays happy", async () => {
+test("a restricted event without a capability is withheld to its end, and the client accepts the stream", async () => {
   const { agent, seen, drafts } = await throughGateway((ids) => [
     { type: "RUN_STARTED", ...ids },
     { type: "CUSTOM", name: "vendor.navigate", value: { url: "https://evil.example" } },

@@ -6,7 +6,7 @@ const pass = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-test("what asks in one pass of the loop is worked on in one go, in order, and not before", async () => {
+test("work queued in one pass of the loop runs together, in order, and not before", async () => {
   const turns = createTurns(() => 0);
   const went: number[] = [];
   for (let stream = 0; stream < 4; stream += 1) turns.ask(() => went.push(stream));
@@ -16,7 +16,7 @@ test("what asks in one pass of the loop is worked on in one go, in order, and no
   expect(went).toEqual([0, 1, 2, 3]);
 });
 
-test("past its share of a pass the line waits for the next, and nobody overtakes", async () => {
+test("past its share of a pass the queue waits for the next pass and keeps its order", async () => {
   let time = 0;
   const turns = createTurns(() => time);
   const went: string[] = [];
@@ -36,7 +36,7 @@ test("past its share of a pass the line waits for the next, and nobody overtakes
   expect(went.join("")).toBe("abcde012");
 });
 
-test("whoever asks again while at work stands behind those who wait, in the next pass", async () => {
+test("work that is queued again while it runs comes after the waiting work, in the next pass", async () => {
   const turns = createTurns(() => 0);
   const went: string[] = [];
   turns.ask(() => {
@@ -50,7 +50,7 @@ test("whoever asks again while at work stands behind those who wait, in the next
   expect(went).toEqual(["first", "second", "first again"]);
 });
 
-test("a single piece of work that takes long is one pass, and the loop lives between passes", async () => {
+test("one long piece of work is one pass, and the loop runs between passes", async () => {
   let time = 0;
   const turns = createTurns(() => time);
   let passes = 0;

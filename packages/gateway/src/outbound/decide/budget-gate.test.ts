@@ -14,7 +14,7 @@ function passageOf(event: AgUiEvent): EventContext {
 const state = (count: number): EventContext =>
   passageOf({ type: "STATE_SNAPSHOT", snapshot: { count } } as AgUiEvent);
 
-/** A gate whose question about the n-th event is answered when the test says so. */
+/** A gate whose reservation for the n-th event resolves when the test says so. */
 function createGate(asks: (events: number, asked: number) => boolean) {
   const hold = new Hold();
   const passed: (EventContext | "end")[] = [];
@@ -42,7 +42,7 @@ function createGate(asks: (events: number, asked: number) => boolean) {
   return { gate, hold, passed, wanted, answer: () => answer() };
 }
 
-test("an event waits for its question, what comes behind waits for it, and all go on in order", async () => {
+test("an event waits for its reservation, later events wait for it, and all continue in order", async () => {
   const { gate, hold, passed, answer } = createGate((_events, asked) => asked === 2);
   const contexts = [1, 2, 3].map(state);
   for (const context of contexts) gate.push(context);
@@ -56,7 +56,7 @@ test("an event waits for its question, what comes behind waits for it, and all g
   expect(passed).toEqual(contexts);
 });
 
-test("going on may run into the next question", async () => {
+test("a resumed event may wait for the next reservation", async () => {
   const { gate, hold, passed, answer } = createGate((_events, asked) => asked !== 2 && asked < 4);
   const contexts = [1, 2].map(state);
   for (const context of contexts) gate.push(context);
@@ -70,7 +70,7 @@ test("going on may run into the next question", async () => {
   expect(passed).toEqual(contexts);
 });
 
-test("an end waits for nobody: what was kept is judged with what is at hand", () => {
+test("the end does not wait: held events are judged with the reservations so far", () => {
   const { gate, passed } = createGate(() => true);
   const contexts = [1, 2].map(state);
   for (const context of contexts) gate.push(context);
@@ -78,7 +78,7 @@ test("an end waits for nobody: what was kept is judged with what is at hand", ()
   expect(passed).toEqual([...contexts, "end"]);
 });
 
-test("a list asks for as many as are judged of its messages and calls; what is ours asks for nothing", () => {
+test("a list reserves one event for each judged message and call; a supplied event reserves none", () => {
   const { gate, wanted } = createGate(() => false);
   const call = (id: string) => ({
     id,
@@ -103,7 +103,7 @@ test("a list asks for as many as are judged of its messages and calls; what is o
   expect(wanted).toEqual([9, 9, 1]);
 });
 
-/** A gate over caps that answer when the test says so. */
+/** A gate over caps that resolve when the test says so. */
 function createCapGate() {
   const hold = new Hold();
   const told: string[] = [];
@@ -147,7 +147,7 @@ function createCapGate() {
   };
 }
 
-test("room under caps is asked for what counts anew, for a list of whatever kind its parts are, and given back behind it", () => {
+test("a new event reserves room under caps, a list reserves it for any kind, and the gate releases the rest after the list", () => {
   const { push, told } = createCapGate();
   push({ type: "TEXT_MESSAGE_START", messageId: "m" });
   push({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a" });
@@ -167,7 +167,7 @@ test("room under caps is asked for what counts anew, for a list of whatever kind
   ]);
 });
 
-test("an event waits for room under a cap, and asks again before it goes on", async () => {
+test("an event waits for room under a cap, and reserves again before it continues", async () => {
   const { push, hold, told, setFull, answer } = createCapGate();
   setFull(true);
   push({ type: "CUSTOM", name: "n", value: 1 });

@@ -9,7 +9,7 @@ import { createInProcess, frames } from "../../testing/in-process.js";
 
 const IDS = { threadId: "t", runId: "r" };
 
-/** A policy that lets an agent change the cart alone, and of activities show cards alone. */
+/** A policy that lets an agent change only the cart, and show only activities that are cards. */
 const CART = `hushspec: "0.1.0"
 rules:
   ag_ui: { allow_display_without_capability: true, max_events_per_second: 1000000 }
@@ -41,7 +41,7 @@ const delta = (...patch: JsonPatch): object => ({ type: "STATE_DELTA", delta: pa
 
 const CAPABILITY = "ag_ui.capability";
 
-test("a snapshot may change what a patch may, and take away nothing else", async () => {
+test("a snapshot may change what a patch may change, and remove nothing else", async () => {
   const state = { role: "clerk", cart: { items: [1] } };
   const { rules, delivered } = await through(
     [
@@ -72,7 +72,7 @@ test("a snapshot may change what a patch may, and take away nothing else", async
   expect(states).toHaveLength(4);
 });
 
-test("what was blocked is not what the client has", async () => {
+test("a blocked change is not part of the client's state", async () => {
   const { rules } = await through([
     snapshot({ role: "admin" }),
     snapshot({ role: "admin", cart: { items: [] } }),
@@ -112,7 +112,7 @@ const operations = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-test("what a snapshot gets through, the patch that causes it may be blocked for, and never the other way round", async () => {
+test("a patch may be blocked although the snapshot with its result passes, and never the other way round", async () => {
   const gateway = createInProcess(CART);
   let allowed = 0;
   let blocked = 0;
@@ -132,10 +132,10 @@ test("what a snapshot gets through, the patch that causes it may be blocked for,
       const whole = await decide([snapshot(after)]);
       const patched = await decide([delta(...(patch as JsonPatch))]);
       const stepwise = await decide((patch as JsonPatch).map((operation) => delta(operation)));
-      // An empty state may take away what a client never told, so that it is judged where nothing changes too.
+      // An empty state may remove values that a client never sent, so the gateway judges it even if nothing changes.
       expect(whole || !patched || JSON.stringify(after) === "{}").toBe(true);
       expect(stepwise).toBe(patched);
-      // Nothing but the cart has changed where it got through.
+      // If the event passed, only the cart has changed.
       expect(whole ? without(after) : {}).toEqual(whole ? without(state) : {});
       if (whole) allowed++;
       else blocked++;
@@ -156,7 +156,7 @@ function without(state: JsonValue): JsonValue {
 const NAMES = ["__proto__", "constructor/prototype"] as const;
 const place = fc.array(fc.constantFrom("a", "b", "0"), { maxLength: 4 });
 
-/** An object with a member under a path, made without reaching for anything. */
+/** Creates an object with a member under a path, without touching a prototype. */
 function nested(path: readonly string[], value: JsonValue): JsonValue {
   return path.reduceRight<JsonValue>(
     (inner, name) => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(inner)}}`) as JsonObject,
@@ -164,7 +164,7 @@ function nested(path: readonly string[], value: JsonValue): JsonValue {
   );
 }
 
-test("no member reaches for a prototype, in whatever form it comes", async () => {
+test("no member reaches a prototype, in any form", async () => {
   const open = OPEN_POLICY.replace("enabled: true", "max_events_per_second: 1000000");
   const gateway = createInProcess(open);
   let runs = 0;
@@ -183,7 +183,7 @@ test("no member reaches for a prototype, in whatever form it comes", async () =>
           .join("");
         const rest = nested(path.slice(at), 1);
         const patch = [{ op: "add", path: pointer, value: rest }];
-        // What is withheld under an id stays withheld, without a word: each event has one of its own.
+        // A withheld id stays withheld without a notice, so each event has an id of its own.
         const id = `m${(runs += 1)}`;
         const activity = { messageId: id, activityType: "card" };
         const inside = nested(["x", ...path], 1);
@@ -213,7 +213,7 @@ test("no member reaches for a prototype, in whatever form it comes", async () =>
   await gateway.close();
 }, 60_000);
 
-test("words of prototypes pass as values, and as members that reach for none", async () => {
+test("the words of prototypes pass as values, and as members that reach none", async () => {
   const state = { constructor: "Ferrari", prototype: { by: "constructor" }, word: "__proto__" };
   const { rules } = await through([snapshot(state)], {}, OPEN_POLICY);
   expect(rules).toEqual([undefined]);
@@ -233,7 +233,7 @@ const activity = (messageId: string, activityType: string, more: object = {}): o
   ...more,
 });
 
-test("an activity takes the place of another type only where that may be taken away", async () => {
+test("an activity replaces one of another type only if the policy allows removing that one", async () => {
   const held: Message[] = [{ id: "w", role: "activity", activityType: "warning", content: {} }];
   const own = [activity("c", "card"), activity("c", "card", { content: { a: 1 } })];
   expect((await through(own, { messages: held })).rules).toEqual([undefined, undefined]);
@@ -247,7 +247,7 @@ test("an activity takes the place of another type only where that may be taken a
   expect(rules).toEqual([CAPABILITY, CAPABILITY, undefined]);
 });
 
-test("a message list takes an activity away only where that may be taken away", async () => {
+test("a message list removes an activity only if the policy allows it", async () => {
   const policy = CART.replace("rules:", "rules:\n  ag_ui_order: { on_error: allow }").replace(
     "ag_ui: {",
     "ag_ui: { restricted_classifications: [destroy], ",

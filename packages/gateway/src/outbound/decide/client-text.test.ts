@@ -7,7 +7,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { createInProcess } from "../../testing/in-process.js";
 import { officialResult } from "../../../../wire/src/testing/official-pipeline.js";
 
-// The official client warns of the end of a message that a list has taken away.
+// The official client warns about the end of a message that a list has removed.
 vi.spyOn(console, "warn").mockImplementation(() => {});
 const RUNS = Number(process.env["CLIENT_TEXT_RUNS"] ?? 150);
 
@@ -35,7 +35,7 @@ const INPUT: RunAgentInput = {
   ],
 };
 
-/** Pieces that are harmless one by one, and some that are only so as code. */
+/** Pieces that are harmless one by one, some of them only as code. */
 const piece = fc.constantFrom(
   "![",
   "](https://evil.example/x)",
@@ -62,7 +62,7 @@ const listed: fc.Arbitrary<Message> = fc.oneof(
     content: fc.constantFrom("```\n", "Look: !["),
   }),
 );
-/** A list that repeats the request, cut and with more behind it; or any list. */
+/** A list that repeats the request, shortened and with more after it; or any list. */
 const list: fc.Arbitrary<Message[]> = fc.oneof(
   fc
     .tuple(fc.subarray([...INPUT.messages], { minLength: 2 }), fc.array(listed, { maxLength: 2 }))
@@ -101,7 +101,7 @@ const step: fc.Arbitrary<object[]> = fc.oneof(
   ]),
 );
 
-/** What the content rules find in what the client has of each message of the agent. */
+/** The findings of the content rules in the client's text of each message of the agent. */
 function findingsIn(messages: readonly Message[]): string[] {
   return messages.flatMap((message) => {
     const { id: messageId, role } = message;
@@ -113,7 +113,7 @@ function findingsIn(messages: readonly Message[]): string[] {
   });
 }
 
-test("however lists, echoes, calls and reopened messages come together, no text of the client holds what is forbidden", async () => {
+test("in any mix of lists, echoes, calls and reopened messages, no text on the client has forbidden content", async () => {
   let reopened = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -39,19 +39,19 @@ const answers = ({ messages }: Awaited<ReturnType<typeof runClient>>): unknown[]
 const blockedBy = (rule: string): number =>
   fixture?.recorder.drafts.filter((draft) => draft.rule === rule).length ?? 0;
 
-test("an image that comes in single characters is withheld before its host, and its message ends", async () => {
+test("an image that arrives in single characters is withheld before its host, and its message ends", async () => {
   const client = await runClient(await start([...said("m1", IMAGE), ...said("m2", "Bye")]));
   expect(answers(client)).toEqual(["See ![x](https", "Bye"]);
   expect(blockedBy("ag_ui_content.images")).toBeGreaterThan(0);
 });
 
-test("a message that is opened again goes on where it ended", async () => {
+test("a message that is opened again continues its text", async () => {
   const [first, second] = ["See ![x](", "https://evil.example/"];
   const client = await runClient(await start([...said("m1", first), ...said("m1", second)]));
   expect(answers(client)).toEqual(["See ![x](https"]);
 });
 
-test("a message list does not bring back what was withheld, nor bring it first", async () => {
+test("a message list delivers no withheld text, neither again nor first", async () => {
   const messages = [
     { id: "m1", role: "assistant", content: IMAGE },
     { id: "m2", role: "assistant", content: "fine" },
@@ -61,7 +61,7 @@ test("a message list does not bring back what was withheld, nor bring it first",
   expect(JSON.stringify(client.messages)).not.toContain("evil");
 });
 
-test("behind a message list no earlier message is gone on with: what the client has of it is not known", async () => {
+test("after a message list no text is appended to an earlier message: the gateway does not know the client's text", async () => {
   const list = (...messages: object[]): object => ({ type: "MESSAGES_SNAPSHOT", messages });
   const saying = (id: string, content: string): object => ({ id, role: "assistant", content });
   const image = said("m1", "![x](https://evil.example/)");
@@ -69,9 +69,9 @@ test("behind a message list no earlier message is gone on with: what the client 
   for (const [events, expected] of [
     [[half, ...said("m1", "https://evil.example/)")], ["See ![x]("]],
     [[...said("m1", "See"), half, ...said("m1", "https://evil.example/)")], ["See ![x]("]],
-    // Under another id: the client drops the first, and with it the fence that made code of what follows.
+    // Under another id: the client drops the first message, and with it the fence that made code of the rest.
     [[...said("m1", "```\n"), list(saying("m2", "```\n")), ...image], ["```\n"]],
-    // The beginning of a text is shown; a list comes before its end.
+    // The start of a text is delivered; a list comes before its end.
     [
       [
         { type: "TEXT_MESSAGE_START", messageId: "m1", role: "assistant" },
@@ -90,7 +90,7 @@ test("behind a message list no earlier message is gone on with: what the client 
   }
 });
 
-test("of two echoes the client keeps the first, so neither is gone on with", async () => {
+test("the client keeps the first of two echoes, so no text is appended to either", async () => {
   fixture = await startFixture(
     ({ body }) => {
       const { threadId, runId } = idsOf(body);
@@ -117,7 +117,7 @@ test("of two echoes the client keeps the first, so neither is gone on with", asy
   expect(blockedBy("gateway/reopened")).toBeGreaterThan(0);
 });
 
-test("envelopes are one text, however many carry it", async () => {
+test("the text of several envelopes is read as one", async () => {
   const [first, second] = ["See ![x](htt", "ps://evil.example/"].map((text, index) =>
     envelope(`evt_${index}`, { payload: { text } }),
   );
@@ -133,7 +133,7 @@ test("envelopes are one text, however many carry it", async () => {
   expect(blockedBy("ag_ui_content.images")).toBe(1);
 });
 
-test("no string of an envelope carries an image past the policy, whatever its type", async () => {
+test("no string of an envelope of any type has an image past the policy", async () => {
   const policy = OPEN_POLICY + POLICY.slice(POLICY.indexOf("  ag_ui_content"));
   for (const [type, payload] of [
     ["error", { message: IMAGE }],
@@ -154,12 +154,12 @@ test("no string of an envelope carries an image past the policy, whatever its ty
   }
 });
 
-test("a message at its longest passes, and one more character does not", async () => {
+test("a message at the limit passes, and one more character does not", async () => {
   const client = await runClient(await start(said("m1", "x".repeat(101))));
   expect(answers(client)).toEqual(["x".repeat(100)]);
 });
 
-test("a policy that observes delivers all of it and puts it on record", async () => {
+test("a policy that observes delivers and records everything", async () => {
   const client = await runClient(await start(said("m1", IMAGE), `mode: observe\n${POLICY}`));
   expect(answers(client)).toEqual([IMAGE]);
 });
@@ -173,7 +173,7 @@ const CALL = [
   { type: "TOOL_CALL_END", toolCallId: "c1" },
 ];
 
-test("answers of tools and activities are read where the policy asks for it, and nothing of them arrives", async () => {
+test("results and activities are read if the policy asks for it, and a blocked one is withheld whole", async () => {
   const events = [
     ...CALL,
     { type: "TOOL_CALL_RESULT", messageId: "r1", toolCallId: "c1", content: IMAGE },
@@ -194,7 +194,7 @@ test("answers of tools and activities are read where the policy asks for it, and
   expect(JSON.stringify((await runClient(await start(events, unread))).messages)).toContain("evil");
 });
 
-test("a message list brings no answer of a tool that is read, neither as its answer nor as its error", async () => {
+test("a message list delivers no blocked result, neither as its content nor as its error", async () => {
   const listed = (answer: object): object => ({
     type: "MESSAGES_SNAPSHOT",
     messages: [

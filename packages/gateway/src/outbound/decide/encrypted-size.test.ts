@@ -62,7 +62,7 @@ const FORMS: Readonly<Record<string, (value: string) => object[]>> = {
   ],
 };
 
-test("no form of an encrypted value reaches a client above the limit, and every one up to it does", async () => {
+test("every form of an encrypted value is delivered up to the limit, and none above it", async () => {
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -45,14 +45,14 @@ async function run(
   };
 }
 
-test("a list whose new texts are longer together is blocked as one, under a rule of its own", async () => {
+test("a list whose new texts are too long together is blocked as one, under its own rule", async () => {
   const many = Array.from({ length: 40 }, (_, at) => answer(`m${at}`, 30));
   const { lists, rules } = await run([list(...many)]);
   expect(lists).toEqual([]);
   expect(rules).toEqual([RULE]);
 });
 
-test("what the client sent, and what the list before brought, does not count again", async () => {
+test("a text that the client sent, or that the previous list had, does not count again", async () => {
   const sent = [answer("a", 900), answer("b", 900)];
   const grown = [...sent, answer("c", 900)];
   const { lists, rules } = await run(
@@ -73,13 +73,13 @@ test.each([
   expect(rules).toContain(RULE);
 });
 
-test("an image is found in a text that only looks like one the client has", async () => {
+test("an image is found in a text that only resembles one the client has", async () => {
   const image = "![x](https://evil.example/?d=1)";
   const { rules } = await run([list({ ...answer("a", 5), content: image })], [answer("a", 5)]);
   expect(rules).toContain("ag_ui_content.images");
 });
 
-/** Where a listed message can have text that is read, and where it can have text that is not. */
+/** The fields of a listed message with text that is read, and those with text that is not. */
 const READ: Record<string, (text: string) => Listed[]> = {
   content: (text) => [{ ...answer("m", 0), content: text }],
   reasoning: (text) => [{ id: "m", role: "reasoning", content: text }],
@@ -102,7 +102,7 @@ const UNREAD: Record<string, (text: string) => Listed[]> = {
   ],
 };
 
-test("every text of a listed message that is read counts, and none that is not", async () => {
+test("every text of a listed message that is read counts, and no other", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(READ)),

@@ -16,7 +16,7 @@ const FIELDS: readonly StringField[] = stringFields(EVENT_TABLE);
 const IDS = new Set(FIELDS.map(({ id }) => id));
 const IMAGE = "See ![x](https://evil.example/?d=1)";
 
-/** The rows of the table of the page that begins with a heading: the fields, and what is said of them. */
+/** The rows of the table under a heading of the page: the fields, and their descriptions. */
 function rowsUnder(heading: string): { fields: string[]; says: string }[] {
   const page = readFileSync(
     new URL("../../../../../docs/policy/grammar.md", import.meta.url),
@@ -36,13 +36,13 @@ const NAMES = rowsUnder("field without control characters").flatMap(({ fields })
 const PLAIN_IDS = rowsUnder("id without markup").flatMap(({ fields }) => fields);
 const LISTED = [...READ, ...UNREAD].flatMap(({ fields }) => fields);
 
-/** The entry that stands for a field: its own, or the one for every owner. */
+/** The entry for a field: its own, or the one for every owner. */
 function entryFor(id: string, entries: readonly string[]): string | undefined {
   const everywhere = `*.${id.split(".")[1]}`;
   return entries.find((one) => one === id) ?? entries.find((one) => one === everywhere);
 }
 
-/** The words of `read` that ask for a field; none for one that is not read. */
+/** The words of `read` that include a field; none for one that is not read. */
 function wordsFor(id: string): ContentPart[] {
   const entry = entryFor(id, LISTED);
   const row = READ.find(({ fields }) => fields.includes(entry ?? ""));
@@ -65,19 +65,19 @@ function readerOf(words: readonly ContentPart[]): ReturnType<typeof createConten
   return createContentReader(content!);
 }
 
-/** Messages are judged by the gateway, one by one. */
+/** The gateway judges messages one by one. */
 const LISTS: ReadonlySet<string> = new Set(["MESSAGES_SNAPSHOT", "RUN_STARTED"]);
 const isListed = ({ id, type }: StringField): boolean =>
   LISTS.has(type) && !id.startsWith("*") && !id.startsWith(type);
 
-test("what the page calls read is read under its word, and what it calls unread is not", () => {
+test("a field that the page calls read is read under its word, and one that it calls unread is not", () => {
   for (const field of FIELDS.filter((one) => !isListed(one))) {
     const words = wordsFor(field.id);
     const event = field.make(IMAGE) as JsonObject;
     const found = [words, CONTENT_PARTS.filter((word) => !words.includes(word))].map(
       (asked) => readerOf(asked).read(event)?.kind,
     );
-    // What is no address at all is found whatever is read.
+    // A text that is not an address is found whatever the policy reads.
     const isAddress = field.id === "UrlSource.value";
     const expected = isAddress ? "sources" : words.length === 0 ? undefined : "images";
     const other = isAddress ? "sources" : undefined;
@@ -101,7 +101,7 @@ async function listed(field: StringField): Promise<{ rules: string[]; delivered:
   return { rules, delivered: JSON.stringify(delivered) };
 }
 
-test("what the page calls read is read in message lists and in the echo of a request", async () => {
+test("a field that the page calls read is read in message lists and in the echo of a request", async () => {
   const fields = FIELDS.filter(
     (one) =>
       isListed(one) && wordsFor(one.id).length > 0 && entryFor(one.id, PLAIN_IDS) === undefined,
@@ -110,7 +110,7 @@ test("what the page calls read is read in message lists and in the echo of a req
   for (const field of fields) {
     const { rules, delivered } = await listed(field);
     const [rule = "none"] = rules;
-    // A part of a message in the person's name goes with the message.
+    // A part of a message in the person's role is withheld with the message.
     const isPersons = JSON.stringify(field.make(IMAGE)).includes('"role":"user"');
     expect([field.id, delivered.includes("evil"), rule]).toEqual([
       field.id,
@@ -122,7 +122,7 @@ test("what the page calls read is read in message lists and in the echo of a req
   }
 });
 
-test("names, ids and codes have no control characters, and no other field is held to that", () => {
+test("names, ids and codes may have no control characters, and other fields may", () => {
   for (const field of FIELDS) {
     const isName = entryFor(field.id, NAMES) !== undefined;
     for (const character of ["\n", "\u009B", "\u202E", "\u2028", "\u{E0041}"]) {
@@ -153,7 +153,7 @@ function refusalOf(field: StringField, value: string): unknown {
   }
 }
 
-test("ids hold no markup and are not white space, and no other field is held to that", () => {
+test("ids may have no markup and not only white space, and other fields may", () => {
   for (const field of FIELDS) {
     const isId = entryFor(field.id, PLAIN_IDS) !== undefined;
     for (const value of [IMAGE, "[a](//b)", "<svg/onload=x>", "a<script>", "<!--", " "]) {

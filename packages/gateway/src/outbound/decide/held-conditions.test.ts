@@ -13,7 +13,7 @@ ${rules.map((rule) => `      - ${rule}\n`).join("")}`;
 
 type Heard = { shown: string; remarks: string[] };
 
-/** What a person gets of these events under a policy, and what only observing let through. */
+/** The events that a person receives under a policy, and the remarks of observe mode. */
 async function heard(policy: string, events: readonly object[]): Promise<Heard> {
   const gateway = createInProcess(policy);
   const { delivered, contexts } = await gateway.run(INPUT, frames(inRun(IDS, events)));
@@ -64,7 +64,7 @@ test.each([
   expect(await through(rules, [listed('{"amount":1}')])).toContain("pay");
 });
 
-test("a condition that only observes leaves its remark on a held call and on a listed one", async () => {
+test("a condition in observe mode leaves its remark on a held call and on a listed one", async () => {
   const observing = WORD.replace("{ id: word", "{ id: word, mode: observe");
   const args = '{"amount":1,"to":"secret"}';
   for (const events of [call("c", "pay", args), [listed(args)]]) {
@@ -74,7 +74,7 @@ test("a condition that only observes leaves its remark on a held call and on a l
   }
 });
 
-test("what is asked beside a held call is counted once", async () => {
+test("an evaluation beside a held call is counted once", async () => {
   const policy = `${policyOf([HOLDS])}  velocity:
     - { scope: session, match: { event_type: lifecycle }, max_invocations: 4, window_seconds: 60 }
 `;
@@ -91,7 +91,7 @@ const WORN: readonly (readonly [string, object, string])[] = [
 ];
 
 test.each(WORN)(
-  "a condition sees %s of a listed message, known or not",
+  "a condition reads %s of a listed message, known or not",
   async (_name, worn, when) => {
     const rule = `{ id: worn, when: '${when}' }`;
     const message = { id: "m", role: "assistant", content: "hi", ...worn };
@@ -102,7 +102,7 @@ test.each(WORN)(
   },
 );
 
-test("a condition sees the error of a listed answer and what a listed call has on it", async () => {
+test("a condition reads the error of a listed result and the metadata of a listed call", async () => {
   const word = `{ id: word, when: 'has(event.content) && event.content.contains("SECRET")' }`;
   const answer = { id: "r", role: "tool", toolCallId: "c", content: "no", error: "SECRET" };
   const asked = call("c", "look", "{}");
@@ -122,7 +122,7 @@ test("a condition sees the error of a listed answer and what a listed call has o
   }
 });
 
-test("a condition about a tool's arguments has them, whatever else is asked about the call", async () => {
+test("a condition about a tool's arguments has them, whatever other rules apply to the call", async () => {
   const worn = { metadata: { a: 1 }, encryptedValue: "e" };
   const called = {
     id: "c",
@@ -137,7 +137,7 @@ test("a condition about a tool's arguments has them, whatever else is asked abou
   expect(await through([HOLDS], streamed)).toContain('"metadata":{"a":1}');
 });
 
-test("a word cut in two is one word in the arguments of a held call", async () => {
+test("a word in two pieces is one word in the arguments of a held call", async () => {
   const events = [
     { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "pay" },
     { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"amount":1,"to":"sec' },

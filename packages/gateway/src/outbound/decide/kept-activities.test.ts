@@ -73,14 +73,14 @@ const listOf = ({ messages, declared: types }: { messages: object[]; declared?: 
     : { metadata: { "@ag-ui/client": { authoritativeActivityTypes: types } } }),
 });
 
-test("a list removes no activity that may not be destroyed, in whatever form it lists it", async () => {
+test("a list removes no activity that may not be destroyed, in any form of the list", async () => {
   const gateway = createInProcess(CARDS);
   let delivered = 0;
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(streamed, { maxLength: 1 }), lists, async (before, list) => {
       const shown = [activity("a1", "card-warning"), activity("a2", "card-ok")];
-      // What is withheld stays so on its thread.
+      // A withheld unit stays withheld on its thread.
       const own = { threadId: `t${(runs += 1)}`, runId: "r" };
       const input = { ...own, messages: [], state: {}, tools: [], context: [] };
       const events = inRun(own, [...shown, ...before, listOf(list)]);

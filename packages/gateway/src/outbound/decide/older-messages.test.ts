@@ -40,21 +40,21 @@ const actsOf = (runs: readonly (readonly string[])[]): Act[][] =>
   runs.map((names) => names.flatMap((name) => byName.get(name) ?? []));
 const LISTED = new Set(namesOf(LISTS));
 
-/** Lists without the person's words: these are put back where the request holds them, and elsewhere the list is blocked. */
+/** Lists without the person's messages: the gateway restores them if the request has them, and otherwise blocks the list. */
 const LOSING = new Set(
   namesOf(LISTS.filter(({ events }) => !JSON.stringify(events).includes(JSON.stringify(SAID)))),
 );
 const isLosing = (names: readonly string[]): boolean => names.some((name) => LOSING.has(name));
 
-/** A result under the id of the message that made its call gets an id of its own, where the request holds that message. */
+/** A result under the id of its call's message gets an id of its own, if the request has that message. */
 const isRepaired = (names: readonly string[]): boolean =>
   names.some((name) => /result of (?:c2 as a1|(c\d) as \1)$/u.test(name));
 
-/** Without what is said about an answer that a list leaves out: it is put back only where the request holds it. */
+/** Without receipts about a result that a list leaves out: the gateway restores it only if the request has it. */
 const comparable = (verdicts: readonly Verdict[][]): Verdict[][] =>
   verdicts.map((run) => run.filter(([, , rule]) => rule !== "gateway/rewritten"));
 
-/** Later runs, as names, so that a counterexample can be read. */
+/** Later runs, by name, so that a counterexample is readable. */
 const runsOf = (acts: readonly Act[]): fc.Arbitrary<string[][]> => {
   const run = fc.array(fc.constantFrom(...namesOf(acts)), { minLength: 1, maxLength: 3 });
   return fc.array(run, { minLength: 1, maxLength: 2 });
@@ -70,7 +70,7 @@ const CALLS = new Map([
   ["c2", { name: "lookup", arguments: "{}" }],
 ]);
 
-/** What an agent did to the person that no agent may do, whatever it sends. */
+/** The effects on the person that no agent may have, whatever it sends. */
 function harmOf(messages: readonly Message[]): unknown[] {
   const { content: settings } = compilePolicy(loadPolicy(READING_POLICY));
   if (settings === undefined) throw new TypeError("the policy reads nothing");
@@ -99,11 +99,11 @@ afterAll(() => pair.stop());
 
 const RUNS = Number(process.env["COUNTERSIGN_PROPERTY_RUNS"] ?? 15);
 
-test("an act gets the same verdict however much of the thread the request repeats", async () => {
+test("an act gets the same verdict for any part of the thread in the request", async () => {
   await fc.assert(
     fc.asyncProperty(anyFirst, runsOf(ACTS), async (first, later) => {
       const told: [string, readonly Verdict[][]][] = [];
-      // A list that comes by a GET stream takes nothing back for the other clients of the thread.
+      // A list on a GET stream removes nothing for the other clients of the thread.
       const isListed = later
         .slice(0, -1)
         .flat()
@@ -122,7 +122,7 @@ test("an act gets the same verdict however much of the thread the request repeat
   );
 }, 600_000);
 
-test("each act by itself gets one verdict by every road", async () => {
+test("each act alone gets one verdict on every path", async () => {
   for (const act of ACTS) {
     const told: unknown[] = [];
     for (const road of ["whole history", "GET stream, at another gateway"]) {
@@ -136,12 +136,12 @@ test("each act by itself gets one verdict by every road", async () => {
   }
 }, 600_000);
 
-test("a text of an earlier run goes on only where the request holds it, and is read from its start", async () => {
+test("a text of an earlier run continues only if the request has it, and is read from its start", async () => {
   for (const act of CONTINUATIONS) {
     for (const [name, road] of Object.entries(ROADS)) {
       const { verdicts, messages } = await pair.talk(road, CUT_RUN, [[act]]);
       expect(harmOf(messages)).toEqual([]);
-      // A message that holds only calls has no text that could have begun an image.
+      // A message with only calls has no text that could have begun an image.
       const isImage = JSON.stringify(act.events).includes("evil") && !/ c\d$/u.test(act.name);
       const found = isImage ? ["ag_ui_content.images"] : [];
       const expected = road.repeats === "all of it" ? found : ["gateway/reopened"];
@@ -150,7 +150,7 @@ test("a text of an earlier run goes on only where the request holds it, and is r
   }
 }, 600_000);
 
-test("whatever an agent does over several runs, what the person said and what they can read stays sound", async () => {
+test("over several runs of any agent, the person's messages and readable text stay sound", async () => {
   const roads = fc.constantFrom(...Object.keys(ROADS));
   await fc.assert(
     fc.asyncProperty(
@@ -175,7 +175,7 @@ const HARM_RULES = [
   "gateway/rewritten",
 ];
 
-test("clients of older versions are protected alike", async () => {
+test("clients of older versions have the same protection", async () => {
   for (const fields of [{ protocolVersion: undefined }, { protocolVersion: "1.0" }]) {
     const road: Road = { repeats: "nothing", moves: true, fields };
     const { verdicts } = await pair.talk(road, FIRST_RUN, [HARM]);
@@ -183,7 +183,7 @@ test("clients of older versions are protected alike", async () => {
   }
 });
 
-test("where a policy does not look at requests, a client that leaves out part of its history is protected alike", async () => {
+test("if a policy does not check requests, a client that leaves out part of its history has the same protection", async () => {
   const open = await startPair({
     policy: `${READING_POLICY}  ag_ui_request: { enabled: false }\n`,
   });
@@ -205,7 +205,7 @@ test("a policy that observes blocks nothing and names the rules", async () => {
   expect(rulesOf(verdicts)).toEqual(HARM_RULES);
 });
 
-/** Opens a ledger twice over one store, as two gateways do, or one after a restart. */
+/** Opens a ledger twice over one store, like two gateways, or one after a restart. */
 const STORES: Record<
   string,
   (folder: string, url: () => Promise<string>) => Promise<ThreadLedger>
@@ -216,7 +216,7 @@ const STORES: Record<
 };
 
 test.each(Object.keys(STORES))(
-  "what is known of a thread is in the ledger: %s",
+  "the ledger has what the gateway knows of a thread: %s",
   async (name) => {
     const open = STORES[name] as (typeof STORES)[string];
     const folder = await mkdtemp(join(tmpdir(), "countersign-older-"));

@@ -41,7 +41,7 @@ const operation = fc
   }));
 const patch = fc.array(operation, { minLength: 1, maxLength: 3 });
 
-/** Which patches a client applies, one after the other; that it agrees with the official client is tested in wire. */
+/** The patches that a client applies, one after the other; a test in wire compares this with the official client. */
 function appliedBy(state: State, patches: readonly object[][]): boolean[] {
   let held = state as JsonValue;
   return patches.map((one) => {
@@ -51,7 +51,7 @@ function appliedBy(state: State, patches: readonly object[][]): boolean[] {
   });
 }
 
-test("of any patches exactly those are delivered that apply to the state that the person has", async () => {
+test("exactly those patches are delivered that apply to the client's state", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.dictionary(key, value, { maxKeys: 3 }),
@@ -71,7 +71,7 @@ test("of any patches exactly those are delivered that apply to the state that th
   );
 });
 
-test("a patch that does not apply is blocked by its rule, and a policy may let it pass", async () => {
+test("a patch that does not apply is blocked by its rule, and a policy may allow it", async () => {
   const broken = delta({ op: "replace", path: "/missing/x", value: 1 });
   const blocked = await run([broken]);
   expect(blocked.reasons).toEqual(["event breaks the protocol's order: state/patch-failed"]);
@@ -83,7 +83,7 @@ test("a patch that does not apply is blocked by its rule, and a policy may let i
   expect(open.reasons).toEqual([]);
 });
 
-test("a snapshot makes the state known, and what was withheld is not part of it", async () => {
+test("a snapshot makes the state known, without its withheld parts", async () => {
   const { reasons } = await run([
     delta({ op: "replace", path: "/a", value: 1 }),
     { type: "STATE_SNAPSHOT", snapshot: { a: 0 } },
@@ -93,7 +93,7 @@ test("a snapshot makes the state known, and what was withheld is not part of it"
   expect(reasons).toHaveLength(2);
 });
 
-test("a patch of an activity that does not apply is blocked; of an activity that nobody knows it is not told", async () => {
+test("a patch that does not apply to its activity is blocked; for an unknown activity the gateway cannot tell", async () => {
   const patched = (messageId: string) => ({
     type: "ACTIVITY_DELTA",
     messageId,

@@ -68,7 +68,7 @@ async function start(
 
 const SESSION = { "x-amzn-bedrock-agentcore-runtime-session-id": "s" };
 
-test("a token of the session opens what it names, and the receipt says which token it was", async () => {
+test("a token of the session allows what it names, and the receipt names the token", async () => {
   const clock = createFakeClock();
   const tokens = createTokens(clock);
   const gateway = { clock, tokens: tokens.verifier };
@@ -88,7 +88,7 @@ test("a token of the session opens what it names, and the receipt says which tok
   expect(other.types).not.toContain("CUSTOM");
 });
 
-test("a token in the header of the agent's answer counts for that run alone", async () => {
+test("a token in the header of the agent's response applies to that run alone", async () => {
   const clock = createFakeClock();
   const tokens = createTokens(clock);
   const token = await tokens.issue(["ui:alert:toast"], 60);
@@ -104,7 +104,7 @@ test("a token in the header of the agent's answer counts for that run alone", as
   );
 });
 
-test("a token on an envelope opens that envelope, and never travels on", async () => {
+test("a token on an envelope allows that envelope, and is never forwarded", async () => {
   const clock = createFakeClock();
   const tokens = createTokens(clock);
   const token = await tokens.issue(["ui:alert:toast"], 60);
@@ -136,7 +136,7 @@ test("a token on an envelope opens that envelope, and never travels on", async (
   ]);
 });
 
-test("an envelope whose token must be asked for waits for the answer, and all come in their order", async () => {
+test("an envelope whose token needs a reservation waits for it, and all arrive in order", async () => {
   const clock = createFakeClock();
   const tokens = createTokens(clock);
   const [first, second] = [
@@ -213,7 +213,7 @@ test.each(["expires", "is revoked"])("a token that %s closes what it opened", as
   go();
   const events = sseEvents(await body);
   expect(JSON.stringify(events)).not.toContain("after");
-  // The message is closed for the person; without a token not even the end of the run passes.
+  // The client receives the end of the message; without a token even the end of the run is blocked.
   expect(events.map(({ type }) => type)).toEqual([
     "RUN_STARTED",
     "TEXT_MESSAGE_START",
@@ -223,7 +223,7 @@ test.each(["expires", "is revoked"])("a token that %s closes what it opened", as
   ]);
 });
 
-test("max_events_per_second counts per connection: a flood is cut short, another connection is not", async () => {
+test("max_events_per_second counts per connection: it blocks a flood, and no other connection", async () => {
   const clock = createFakeClock();
   const flood = Array.from({ length: 30 }, (_, index) => text(`m${index}`, "x")).flat();
   fixture = await startFixture(
@@ -246,7 +246,7 @@ test("max_events_per_second counts per connection: a flood is cut short, another
   expect(other.types.at(-1)).toBe("RUN_FINISHED");
 });
 
-test("velocity counts per session, over its runs", async () => {
+test("velocity counts per session, over all its runs", async () => {
   const clock = createFakeClock();
   const velocity = `  velocity:
     scope: session
@@ -294,7 +294,7 @@ const MIXED = [
 ];
 const TOOLS = "  ag_ui_tools: { call: { block: [danger], default: allow } }\n";
 
-test("observing changes nothing on the wire and records what enforcing would have blocked", async () => {
+test("observe mode changes nothing on the wire and records what enforce mode would block", async () => {
   const rules = (mode: string): string =>
     `mode: ${mode}\n${policyWith("", `${CLASSIFY}${TOOLS}`)}`.replace(
       /^mode.*\n(hushspec.*\n)/u,
@@ -320,7 +320,7 @@ test("observing changes nothing on the wire and records what enforcing would hav
   );
 });
 
-test("on_block: notice names the receipt where something was withheld, once per unit, and breaks no client", async () => {
+test("on_block: notice names the receipt of a withheld unit, once per unit, and breaks no client", async () => {
   const url = await start(
     [
       { type: "TEXT_MESSAGE_CHUNK", messageId: "k", delta: "a" },
@@ -370,7 +370,7 @@ test("on_block: end ends the run with the reason, and cancels the agent", async 
   });
 });
 
-test("counters of the connection and the session tell what was forwarded and what was blocked", async () => {
+test("counters of the connection and the session report forwarded and blocked events", async () => {
   const url = await start([NOTIFY, ...text("m", "hi")], policyWith("", CLASSIFY));
   await runClient(url, { headers: SESSION });
   const session = fixture?.gateway.context.sessions.find("s");
@@ -380,7 +380,7 @@ test("counters of the connection and the session tell what was forwarded and wha
   expect(feed.map(({ type, allowed }) => [type, allowed])).toContainEqual(["CUSTOM", false]);
 });
 
-test("a request the policy does not let up is a 403 that names no payload, with a receipt", async () => {
+test("a request that the policy blocks is a 403 without payload, with a receipt", async () => {
   const policy = policyWith("").replace("default: allow", "default: block");
   const url = await start(text("m", "hi"), policy);
   const run = await runClient(url, {

@@ -43,7 +43,7 @@ function messagesOf(calls: readonly Call[]): Message[] {
   }));
 }
 
-/** Gateways on one ledger and one clock; each asks an agent that makes the calls that the test says. */
+/** Gateways on one ledger and one clock; each calls an agent that makes the calls the test names. */
 function gateways(policy: string, now: { at: number }, form = "streamed") {
   const ledger = createMemoryLedger({ now: () => now.at });
   let runs = 0;
@@ -64,7 +64,7 @@ function gateways(policy: string, now: { at: number }, form = "streamed") {
     fixtures.push(fixture);
     return {
       recorder: fixture.recorder,
-      /** The tools whose calls were shown. */
+      /** The tools whose calls were delivered. */
       run: async (threadId: string, ...made: readonly (string | [string, string])[]) => {
         runs += 1;
         calls = made.map((one) => (typeof one === "string" ? [one, "{}"] : one));
@@ -96,12 +96,12 @@ test("denied calls of a thread close its tools for the window, and those of no o
   const one = await open();
   expect(await one.run("t", "look", "pay")).toEqual(["look"]);
   expect(await one.run("t", "look")).toEqual(["look"]);
-  // The second denial is for its arguments, and comes when they are whole.
+  // The second denial is for its arguments, and comes once they are complete.
   expect(await one.run("t", ["send", '{"to":"a"}'], "send", "look")).toEqual(["send"]);
   expect(await one.run("t", "look", ["send", '{"to":"a"}'], "pay")).toEqual([]);
   expect(await one.run("u", "look")).toEqual(["look"]);
   expect(rulesOf(one.recorder)).toContain("ag_ui_tools.quarantine");
-  // What the quarantine refuses does not lengthen it.
+  // A call that the quarantine denies does not extend it.
   now.at += 61_000;
   expect(await one.run("t", "look")).toEqual(["look"]);
 });
@@ -111,7 +111,7 @@ const BY_CONDITION = POLICY.replace("block: [pay], ", "").concat(`  ag_ui_condit
       - { id: no-pay, match: { tool: pay }, when: "true", reason: no }
 `);
 
-/** A call that is denied when its arguments are whole: its start is asked about beside its end. */
+/** A call that is denied once its arguments are complete: its start is evaluated together with its end. */
 const BY_CONDITION_HELD = BY_CONDITION.replace("arguments: {", "arguments: { pay: {},");
 
 for (const form of Object.keys(FORMS)) {
@@ -136,7 +136,7 @@ test("another gateway and a restarted one keep the tools closed", async () => {
   expect(await other.run("t", "look")).toEqual(["look"]);
 });
 
-test("only the tools that it lists are closed, and what looks like them", async () => {
+test("only the listed tools are closed, and tools with names that look like them", async () => {
   const policy = POLICY.replace("window_seconds: 60", "window_seconds: 60, closes: [send, look_*]");
   const one = await gateways(policy, { at: 1_800_000_000_000 })();
   expect(await one.run("t", "pay", "pay", "search", "look_up", "Look-Up", "lооk_up")).toEqual([
@@ -144,7 +144,7 @@ test("only the tools that it lists are closed, and what looks like them", async 
   ]);
 });
 
-test("without the setting, and where rules only observe, nothing is closed", async () => {
+test("without the setting, and in observe mode, no tool is closed", async () => {
   const plain = POLICY.replace(/ {4}quarantine.*\n/u, "");
   for (const policy of [plain, POLICY.replace("name: open", "name: open\nmode: observe")]) {
     const one = await gateways(policy, { at: 1_800_000_000_000 })();

@@ -34,9 +34,12 @@ const RESERVED: [string, string][] = [
   ["a slash", "countersign/blocked"],
 ];
 
-test.each(RESERVED)("a name that passes for the gateway's is reserved: %s", (_, name) => {
-  expect(isReservedName(name)).toBe(true);
-});
+test.each(RESERVED)(
+  "a name that could be mistaken for the gateway's is reserved: %s",
+  (_, name) => {
+    expect(isReservedName(name)).toBe(true);
+  },
+);
 
 test.each([
   "",
@@ -51,11 +54,11 @@ test.each([
   "\u0443\u0432\u0435\u0434\u043e\u043c\u043b\u0435\u043d\u0438\u044f.blocked",
   "\u901a\u77e5.blocked",
   "agent-os.tool.started",
-])("a name of somebody's own is not: %j", (name) => {
+])("a name of an application is not: %j", (name) => {
   expect(isReservedName(name)).toBe(false);
 });
 
-test("whatever is strewn into it that nobody sees, the name stays reserved", () => {
+test("with any invisible characters inserted the name stays reserved", () => {
   const unseen = fc.constantFrom(
     " ",
     "\t",

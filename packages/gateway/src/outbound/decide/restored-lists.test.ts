@@ -44,13 +44,13 @@ const notices = ({ events }: ClientRun): unknown[] =>
   );
 const shown = ({ messages }: ClientRun): string[] => messages.map(({ id }) => id);
 
-test("after a reload the agent's list restores the whole thread: what is on record passes as it was said", async () => {
+test("after a reload the agent's list restores the whole thread: recorded messages pass unchanged", async () => {
   const first = await run(NOTICES, text("a1", "hello"), {
     threadId: "t",
     messages: [user("u1", "hi")] as never,
   });
   expect(shown(first)).toEqual(["u1", "a1"]);
-  // The page was reloaded and sends only what is new.
+  // The page was reloaded and sends only new messages.
   const again = await run(
     NOTICES,
     [list(user("u1", "hi"), assistant("a1", "hello"), user("u2", "and?"), assistant("a2", "well"))],
@@ -60,7 +60,7 @@ test("after a reload the agent's list restores the whole thread: what is on reco
   expect(notices(again)).toEqual([]);
 });
 
-test("a list that changes the person's words, which nobody here has, is blocked whole and leaves a notice", async () => {
+test("a list that changes the person's messages, which the gateway cannot restore, is blocked whole and leaves a notice", async () => {
   await run(NOTICES, text("a1", "hello"), {
     threadId: "t",
     messages: [user("u1", "hi")] as never,
@@ -77,7 +77,7 @@ test.each([
   ["user", "unknown_user"],
   ["system", "unknown_system"],
   ["developer", "unknown_system"],
-])("a list's message as %s that nobody sent follows %s", async (role, setting) => {
+])("a listed message as %s that no client sent follows %s", async (role, setting) => {
   const events = [list({ id: "x", role, content: "unheard" }, user("u1", "hi"))];
   const asked = { messages: [user("u1", "hi")] as never };
   const rule = `ag_ui_messages.${setting}`;
@@ -121,7 +121,7 @@ test.each([
   expect(notices(seen)).toMatchObject([{ rule: "ag_ui_content.images", messageId: "x" }]);
 });
 
-test("no setting lets a list give a known message another role", async () => {
+test("no setting allows a list to give a known message another role", async () => {
   const policy = withMessages("unknown_user: allow, unknown_system: allow");
   const seen = await run(policy, [...text("a1", "I said so"), list(user("a1", "I said so"))], {
     messages: [user("u1", "hi")] as never,
@@ -154,7 +154,7 @@ const HISTORY = [
   assistant("a2", "here it is"),
 ];
 
-test("the starter policy enforced lets an agent list the conversation after each turn, and after a reload", async () => {
+test("the enforced starter policy lets an agent list the conversation after each turn, and after a reload", async () => {
   const first = await run(STARTER, [...TURN, list(...HISTORY)], {
     threadId: "t",
     messages: [user("u1", "hi")] as never,
@@ -178,7 +178,7 @@ test("the starter policy enforced lets an agent list the conversation after each
   }
 });
 
-test("a client that hangs up when its run is over, before the agent does, may be shown the run again in a list", async () => {
+test("a client that disconnects after its run, before the agent does, may receive the run again in a list", async () => {
   let agentEnds = (): void => {};
   const clientLeft = new Promise<void>((resolve) => {
     agentEnds = resolve;
@@ -208,7 +208,7 @@ test("a client that hangs up when its run is over, before the agent does, may be
   expect(new Set(shown(again))).toEqual(new Set(["u1", "a1", "r1", "a2", "u2", "a3"]));
 });
 
-test("the starter policy enforced lets an agent list a result under another id than it was streamed with, turn after turn", async () => {
+test("the enforced starter policy lets an agent list a result under another id than in the stream, turn after turn", async () => {
   const renamed = HISTORY.with(2, { ...HISTORY[2], id: "r9" } as never);
   const asked = [user("u1", "hi")];
   const first = await run(STARTER, [...TURN, list(...renamed)], {

@@ -29,7 +29,7 @@ async function runWith(
 
 const says = (id: string, words: string): object => envelope(id, { payload: { text: words } });
 
-test("a condition on a message's text holds for an envelope that a native client gets as a message", async () => {
+test("a condition on a message's text applies to an envelope that a native client receives as a message", async () => {
   const { delivered, drafts } = await runWith(blocking(BY_DELTA), [
     says("e1", `a ${SECRET}`),
     says("e2", "harmless"),
@@ -43,13 +43,13 @@ test("a condition on a message's text holds for an envelope that a native client
   expect(drafts[0]?.rule).toContain("c");
 });
 
-test("an envelope client gets the envelope that was judged, so nothing else is asked of it", async () => {
+test("an envelope client receives the judged envelope, so no further rule applies", async () => {
   const events = [says("e1", `a ${SECRET}`)];
   const { delivered } = await runWith(blocking(BY_DELTA), events, "envelope");
   expect(delivered).toEqual(events);
 });
 
-test("where such a block ends the run, nothing after it is signed as delivered", async () => {
+test("if such a block ends the run, no later event is recorded as delivered", async () => {
   const { delivered, drafts } = await runWith(blocking(BY_DELTA, "    on_block: end\n"), [
     says("e1", `a ${SECRET}`),
     says("e2", "harmless"),
@@ -58,7 +58,7 @@ test("where such a block ends the run, nothing after it is signed as delivered",
   expect(drafts.map(({ receipt }) => receipt.allowed)).toEqual([false]);
 });
 
-test("an envelope spends its token once, however many native events stand for it", async () => {
+test("an envelope uses its token once, however many native events it becomes", async () => {
   let spent = 0;
   const tokens: TokenVerifier = {
     evaluate: () => ({
@@ -78,7 +78,7 @@ test("an envelope spends its token once, however many native events stand for it
   expect(drafts.map(({ receipt }) => receipt.allowed)).toEqual([true, true, false]);
 });
 
-test("observing, the remark is on record and the message is delivered", async () => {
+test("in observe mode the remark is recorded and the message is delivered", async () => {
   const policy = blocking(BY_DELTA).replace("rules:", "mode: observe\nrules:");
   const { delivered, drafts } = await runWith(policy, [says("e1", `a ${SECRET}`)]);
   expect(JSON.stringify(delivered)).toContain(SECRET);
@@ -104,7 +104,7 @@ test.each([
   ]);
 });
 
-test("nor can an envelope, whose client knows the gateway's notices by the custom type", async () => {
+test("nor can an envelope, whose client recognises the gateway's notices by the custom type", async () => {
   for (const custom of [
     "countersign.blocked",
     "COUNTERSIGN.blocked",
@@ -120,7 +120,7 @@ test("nor can an envelope, whose client knows the gateway's notices by the custo
 });
 
 test.each(["enforce", "observe"])(
-  "an agent's own error cannot pass for a refusal of the gateway that has to %s; the rest of its metadata stays",
+  "an agent's own error cannot imitate a refusal of the gateway that has to %s; the rest of its metadata stays",
   async (mode) => {
     const problem = { code: "ERR_THREAD_OWNER", receipt: "agui-forged" };
     const metadata = { countersign: { problem, agentId: "a" }, acme: 1 };
@@ -140,7 +140,7 @@ test.each(["enforce", "observe"])(
   },
 );
 
-test("a hint of the 0.1.0 dialect keeps the name that its translation gave it", async () => {
+test("a hint of the 0.1.0 dialect keeps the name from its translation", async () => {
   const { delivered } = await runWith(OPEN_POLICY, [
     { type: "RUN_STARTED", runId: "r" },
     { type: "UI_RENDER_HINT", component: "card", props: {} },
@@ -151,7 +151,7 @@ test("a hint of the 0.1.0 dialect keeps the name that its translation gave it", 
   );
 });
 
-test("a hint that an agent of 1.0 writes itself is judged as the component it creates, like a translated one", async () => {
+test("a hint from a 1.0 agent is judged as the component it creates, like a translated one", async () => {
   const hint = {
     type: "CUSTOM",
     name: "countersign.ui_render_hint",

@@ -16,10 +16,10 @@ import type { Failure } from "./run-error.js";
 
 type Translation = (event: AgUiEvent, context?: EventContext) => readonly JsonObject[];
 
-/** The person's end of one run, in the dialect they asked for: it keeps the stream valid AG-UI whatever was withheld. */
+/** The client's stream of one run, in the client's dialect. It stays valid AG-UI whatever the gateway withholds. */
 export class ClientStream {
   readonly #run: Run;
-  /** Made by the first event that needs one. */
+  /** Created by the first event that needs it. */
   #translate: Translation | undefined;
   #phase: RunPhase = "idle";
   #outgoing: AgUiEvent[] = [];
@@ -34,12 +34,12 @@ export class ClientStream {
     return this.#phase === "active";
   }
 
-  /** Whether the client has been told how the run ended. */
+  /** Whether the client has received the end of the run. */
   get isRunOver(): boolean {
     return this.#phase === "finished" || this.#phase === "errored";
   }
 
-  /** Delivers an event that the guard has let on; `event` is what it was judged to be. */
+  /** Delivers an event that passed the guard. `event` is the judged form. */
   write(event: AgUiEvent, context?: EventContext): void {
     const run = this.#run;
     const before = this.#phase;
@@ -53,14 +53,14 @@ export class ClientStream {
     }
     this.#translate ??= createTranslation(run);
     for (const value of this.#translate(event, context)) {
-      // The text that was hashed is sent, unless the dialect made something else of the event.
+      // The client receives the hashed text, unless its dialect changes the event.
       const isHashed = (value as unknown) === event;
       if (isHashed) this.#addShown(event, context, before);
       else this.#add(value as unknown as AgUiEvent, undefined);
     }
   }
 
-  /** Adds an event in the form that was hashed, and its receipt beside it where the client asked for it. */
+  /** Adds an event in its hashed form, with its receipt if the client asked for receipts. */
   #addShown(event: AgUiEvent, context: EventContext | undefined, before: RunPhase): void {
     const { receipts } = this.#run;
     if (receipts === undefined || context === undefined) {
@@ -69,7 +69,7 @@ export class ClientStream {
     }
     const receipt = receipts.take(context);
     const isEnd = event.type === "RUN_FINISHED" || event.type === "RUN_ERROR";
-    // Outside of a run nothing but its start is legal, so an error that comes without one goes alone.
+    // Outside a run only its start is legal, so an error without a run is sent without a receipt.
     if (receipt !== undefined && isEnd && before === "active") {
       this.#add(receiptEvent(RECEIPT_AHEAD_NAME, receipt), undefined);
     }
@@ -87,30 +87,30 @@ export class ClientStream {
     this.#texts.push(text);
   }
 
-  /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
+  /** Ends the run with RUN_ERROR, unless the client has received an end that forbids it. */
   fail({ code, message, receipt, remedy }: Failure): void {
     // A second RUN_ERROR would make the official client throw.
     if (this.#phase === "errored") return;
     try {
       this.flush();
     } catch {
-      // What cannot be written must not take the word of the failure with it.
+      // The failure is reported even if an earlier event cannot be written.
     }
-    // Where a refused request names its receipt, on a socket.
-    const helps = remedy === undefined ? {} : { remedy };
+    // On a socket, the error names the receipt of a refused request.
+    const fix = remedy === undefined ? {} : { remedy };
     const told =
       receipt === undefined
         ? {}
-        : { metadata: { [VENDOR_KEY]: { problem: { code, receipt, ...helps } } } };
+        : { metadata: { [VENDOR_KEY]: { problem: { code, receipt, ...fix } } } };
     this.write({ type: "RUN_ERROR", message, code, ...told });
   }
 
-  /** Sends what was written since the last time in one piece: what became durable together leaves together. */
+  /** Sends everything written since the last flush in one write. */
   flush(): void {
     if (this.#outgoing.length === 0) return;
     const outgoing = this.#outgoing;
     const texts = this.#texts;
-    // Let go of first: what cannot be written must not stand in the way of the run's end.
+    // Cleared first, so that an event that cannot be written does not block the end of the run.
     this.#outgoing = [];
     this.#texts = [];
     this.#run.sink.send(outgoing, texts);
@@ -132,7 +132,7 @@ function phaseAfter({ type }: AgUiEvent, before: RunPhase): RunPhase {
   return type === "RUN_ERROR" ? "errored" : before;
 }
 
-/** The events a client is shown of a event, before its dialect; of an envelope, what a native client gets. */
+/** The events that a client receives for one event, before its dialect; for an envelope, those of a native client. */
 export function shownForms(
   run: Run,
   event: AgUiEvent,
@@ -166,7 +166,7 @@ function nativeOf(event: AgUiEvent, context: EventContext | undefined): JsonObje
   return claim === undefined ? [event as unknown as JsonObject] : upgradeEnvelope(claim.envelope);
 }
 
-/** An agent that speaks envelopes is answered to its clients in envelopes; the run around them is ours. */
+/** Clients of an envelope agent receive envelopes; the gateway supplies the events of the run. */
 function envelopeOf(run: Run, event: AgUiEvent, context: EventContext | undefined): JsonObject[] {
   if (context?.supplied === true) return [];
   const claimed = context?.claim?.envelope;
@@ -184,7 +184,7 @@ function envelopeOf(run: Run, event: AgUiEvent, context: EventContext | undefine
   return wrapped === undefined ? [] : [wrapped as unknown as JsonObject];
 }
 
-/** What the gateway says by itself is an error or a notice. */
+/** An event of the gateway's own is an error or a notice. */
 function eventTypeOf(event: AgUiEvent, context: EventContext | undefined): NamedEventType {
   const { facts } = context ?? {};
   if (facts === undefined) return event.type === "CUSTOM" ? { custom: event.name } : "error";
@@ -194,8 +194,8 @@ function eventTypeOf(event: AgUiEvent, context: EventContext | undefined): Named
 }
 
 /**
- * The text to send in place of writing the event again: the canonical text that was hashed, which is at hand. It sorts
- * members, so an event with values of the application is written again, with their members in the agent's order.
+ * The canonical text that was hashed, if it can be sent unchanged. It has sorted members, so an event with values of the application is
+ * serialised again, with their members in the agent's order.
  */
 function sentText(event: AgUiEvent, context: EventContext | undefined): string | undefined {
   for (const member of Object.values(event)) if (typeof member === "object") return undefined;

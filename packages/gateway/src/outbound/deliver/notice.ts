@@ -1,12 +1,11 @@
 import type { AgUiEvent, CustomEvent } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 
-/** The name of the event that tells a client something was withheld. */
+/** The name of the event that reports a withheld event to the client. */
 export const NOTICE_NAME = "countersign.blocked";
 
 /**
- * A notice names the receipt, the rule and the reason, and what was withheld by its ids and names; it carries nothing of
- * what that says.
+ * Creates a notice. It names the receipt, the rule, the reason, and the ids and names of the withheld event; it has none of its content.
  */
 export function noticeOf(context: EventContext): CustomEvent {
   const { event, decision, receiptId, facts } = context;
@@ -23,15 +22,15 @@ export function noticeOf(context: EventContext): CustomEvent {
   };
 }
 
-/** A name or an id as programs write them. Anything else could be a sentence, which a page would show as the gateway's. */
+/** A name or an id as programs write them. Any other text could be a sentence, which a page would show as the gateway's. */
 const PLAIN = /^[\w$.:@/-]{1,128}$/;
 
-/** Whether a name is one that programs write, so that it can stand in a sentence of the gateway. */
+/** Whether a name is one that programs write, so that a message of the gateway may contain it. */
 export function isPlainName(name: string): boolean {
   return PLAIN.test(name);
 }
 
-/** Ids and names of what an event is about, as far as they are plain. */
+/** The plain ids and names of an event. */
 function namesOf({ event, facts }: EventContext): Record<string, string> {
   const names: Record<string, string | undefined> = {
     messageId: memberOf(event, "messageId"),
@@ -53,7 +52,7 @@ function memberOf(event: AgUiEvent | undefined, name: string): string | undefine
   return typeof value === "string" ? value : undefined;
 }
 
-/** Where a patch begins; of a snapshot no place is more meant than another. */
+/** The path of the first operation of a patch; a snapshot has no such path. */
 function pathOf(event: AgUiEvent | undefined): string | undefined {
   return event?.type === "STATE_DELTA" ? event.delta[0]?.path : undefined;
 }

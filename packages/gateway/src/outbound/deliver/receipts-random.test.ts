@@ -13,7 +13,7 @@ import { openSigningLog } from "../../testing/signing-log.js";
 import type { SigningLog } from "../../testing/signing-log.js";
 import { sseEvents } from "../../testing/transports.js";
 
-/** Some of what the agent says is withheld, so that what is left of it differs from what was sent. */
+/** The policy withholds some events, so that the delivered stream differs from the agent's. */
 const POLICY = `hushspec: "0.1.0"
 rules:
   ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
@@ -35,7 +35,7 @@ beforeAll(async () => {
   fixture = await startFixture(
     ({ body }) => ({
       pieces: agent.run(JSON.parse(body) as AgentInput).map((event, index) =>
-        // Of every third event something stays behind that was not meant for the person.
+        // Every third event has a part that is removed before delivery.
         sseFrame(index % 3 === 1 ? { ...event, rawEvent: { internal: index } } : event),
       ),
     }),
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const isOurs = ({ type, code }: SeenEvent): boolean => type === "RUN_ERROR" && code !== undefined;
 
-test("of a random run every event that is shown has exactly one receipt that holds, and the official client is content", async () => {
+test("in a random run every delivered event has exactly one valid receipt, and the official client accepts the stream", async () => {
   let shownEvents = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     agent = new RandomAgent(createDice(seed), { subagents: true, interrupts: false });
@@ -75,7 +75,7 @@ test("of a random run every event that is shown has exactly one receipt that hol
       const where = `seed ${seed}, turn ${turn}: ${String(failure)}\n${JSON.stringify(events)}`;
       const shown = pairUp(events);
       expect(shown.length, where).toBeGreaterThan(1);
-      // Only the gateway's own last word is not signed for.
+      // Only the gateway's own last event has no receipt.
       const signed = isOurs(shown.at(-1)!.event) ? shown.slice(0, -1) : shown;
       expect(await faultsOf(signed, run, log.key), where).toEqual([]);
       expect(disorderOf(events), where).toEqual([]);
@@ -87,7 +87,7 @@ test("of a random run every event that is shown has exactly one receipt that hol
   expect(shownEvents).toBeGreaterThan(SEEDS * RUNS * 5);
 }, 60_000);
 
-/** What is out of order in a stream with its receipts. */
+/** The order problems of a stream with its receipts. */
 function disorderOf(events: readonly object[]): string[] {
   const automaton = createRunAutomaton();
   return events.flatMap((event) =>

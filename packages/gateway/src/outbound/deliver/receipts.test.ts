@@ -28,7 +28,7 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-/** Everything a run can hold, what is taken out on its way included. */
+/** Every kind of event of a run, including parts that are removed before delivery. */
 function talkative(body: string): object[] {
   const ids = idsOf(body);
   return inRun(ids, [
@@ -110,7 +110,7 @@ function receiptsIn(events: readonly object[]): SeenEvent[] {
 }
 
 test.each(Object.keys(CLIENTS).flatMap((name) => ["each", "batch"].map((mode) => [name, mode])))(
-  "over %s every event that a client is shown has one receipt that holds (%s)",
+  "over %s every delivered event has one valid receipt (%s)",
   async (name, mode) => {
     const events = await CLIENTS[name as string]!(await start(mode), true);
     const shown = pairUp(events);
@@ -121,20 +121,23 @@ test.each(Object.keys(CLIENTS).flatMap((name) => ["each", "batch"].map((mode) =>
   },
 );
 
-test.each(Object.keys(CLIENTS))("over %s nobody gets receipts who did not ask", async (name) => {
-  const events = await CLIENTS[name]!(await start(), false);
-  expect(events.length).toBe(17);
-  expect(receiptsIn(events)).toEqual([]);
-});
+test.each(Object.keys(CLIENTS))(
+  "over %s a client that did not ask for receipts gets none",
+  async (name) => {
+    const events = await CLIENTS[name]!(await start(), false);
+    expect(events.length).toBe(17);
+    expect(receiptsIn(events)).toEqual([]);
+  },
+);
 
-test("an operator can keep receipts from every client", async () => {
+test("an operator can switch receipts off for all clients", async () => {
   const gateway = { receiptsToClients: "never" } as const;
   const events = await CLIENTS["POST + SSE"]!(await start("each", answering, { gateway }), true);
   expect(events.length).toBe(17);
   expect(receiptsIn(events)).toEqual([]);
 });
 
-test("who asks in words that mean nothing is told so, before anything begins", async () => {
+test("a request with an invalid receipt setting is refused before the run", async () => {
   const { url, webSocketUrl, agentRequests } = await start();
   const answers = [
     await post(url, { "countersign-receipts": "yes" }),
@@ -152,7 +155,7 @@ test("who asks in words that mean nothing is told so, before anything begins", a
 });
 
 test.each(["0.0.55", "0.0.59", "0.1.0", "envelope"])(
-  "a client of dialect %s, which could not check them, gets none",
+  "a client of dialect %s, which could not verify receipts, gets none",
   async (dialect) => {
     const { url } = await start();
     const events = sseEvents(
@@ -164,7 +167,7 @@ test.each(["0.0.55", "0.0.59", "0.1.0", "envelope"])(
 );
 
 test.each(["1.0", "envelope"])(
-  "of an agent's envelopes a client of %s gets none: other things are shown than were signed for",
+  "a client of %s gets no receipts for envelopes: it receives other events than were signed",
   async (dialect) => {
     const { url } = await start("each", () => ({ pieces: SAMPLES.map(sseFrame) }), {
       target: { dialect: "chio" },
@@ -181,7 +184,7 @@ const NO_SECRETS = `${OPEN_POLICY}  ag_ui_conditions:
       - { id: secret, effect: block, when: 'has(event.type) && event.type == "TOOL_CALL_START" && event.toolCallName == "secret"' }
 `;
 
-test("what is blocked or withheld has no receipt on the stream, and what is left of a list has one that holds", async () => {
+test("a blocked or withheld event has no receipt on the stream, and the rest of a list has a valid one", async () => {
   const messages = [
     { id: "m1", role: "assistant", content: "Hello" },
     {
@@ -232,7 +235,7 @@ test.each(["enforce", "observe"])(
   },
 );
 
-test("the gateway's own words have no receipt, and those before them keep theirs", async () => {
+test("the gateway's own events have no receipt, and earlier events keep theirs", async () => {
   const script: FakeScript = ({ body }) => ({
     pieces: [{ type: "RUN_STARTED", ...idsOf(body) }, ...text("m1", "Hello")].map(sseFrame),
   });
@@ -241,7 +244,7 @@ test("the gateway's own words have no receipt, and those before them keep theirs
   expect(await faultsOf(shown.slice(0, -1), SESSION, logs["each"]!.key)).toEqual([]);
 });
 
-test("an agent's own error has its receipt, ahead of it", async () => {
+test("an agent's own error has its receipt before it", async () => {
   const script: FakeScript = ({ body }) => ({
     pieces: [
       { type: "RUN_STARTED", ...idsOf(body) },
@@ -253,7 +256,7 @@ test("an agent's own error has its receipt, ahead of it", async () => {
   expect(await faultsOf(shown, SESSION, logs["each"]!.key)).toEqual([]);
 });
 
-test("an error without a run before it goes alone: outside of a run no receipt is legal", async () => {
+test("an error without a run has no receipt: outside a run a receipt is illegal", async () => {
   const script: FakeScript = () => ({ pieces: [sseFrame({ type: "RUN_ERROR", message: "no" })] });
   const events = await CLIENTS["POST + SSE"]!(await start("each", script), true);
   expect(events).toEqual([{ type: "RUN_ERROR", message: "no" }]);

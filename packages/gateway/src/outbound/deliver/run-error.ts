@@ -2,26 +2,26 @@ import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import type { Signal } from "../../base/signal.js";
 
-/** A failure in words for the person and a code for programs. */
+/** A failure: a message for the person and a code for programs. */
 export type Failure = {
   readonly code: string;
   readonly message: string;
-  /** The receipt of the decision that ended the run, where one did. */
+  /** The receipt of the decision that ended the run, if a decision did. */
   readonly receipt?: string;
-  /** What lets it through the next time, where more can be said than of every run with this code. */
+  /** A fix that is more specific than the one for the code. */
   readonly remedy?: string;
 };
 
-/** The person pressed stop, or somebody did for them. */
+/** The person, or an operator, stopped the run. */
 export const STOPPED: Failure = { code: "RUN_STOPPED", message: "the run was stopped" };
 
-/** The credential that opened the stream counts no longer. */
+/** The credential that opened the stream has expired. */
 export const ACCESS_EXPIRED: Failure = {
   code: "ACCESS_EXPIRED",
   message: "the credential that opened the stream has expired",
 };
 
-/** Why a run was stopped, as the reason of its signal. */
+/** The reason of an abort signal that stops a run. */
 export class Stop extends Error {
   readonly failure: Failure;
 
@@ -31,7 +31,7 @@ export class Stop extends Error {
   }
 }
 
-/** What the person is told about a run that was stopped. */
+/** The failure that the client receives for a stopped run. */
 export function failureOfStop(stopped: Signal): Failure {
   return stopped.reason instanceof Stop ? stopped.reason.failure : STOPPED;
 }
@@ -42,19 +42,19 @@ export const BLOCKED: Failure = {
   message: "the run was ended by policy",
 };
 
-/** The agent's stream breaks a rule of the protocol that its client would stumble over. */
+/** The agent's stream violates a protocol rule that the client enforces. */
 export const DISORDERED: Failure = {
   code: "AGENT_PROTOCOL_VIOLATION",
   message: "the agent's stream breaks the protocol",
 };
 
-/** What is left of a stream after withholding would make the client throw: better an honest end. */
+/** After withholding, the rest of the stream would make the client throw, so the gateway ends the run. */
 export const UNSOUND: Failure = {
   code: "GATEWAY_FAILURE",
   message: "what may be shown of the stream does not hold together",
 };
 
-/** The rule under which an event is blocked that the client would throw on. */
+/** The rule that blocks an event on which the client would throw. */
 export const UNSOUND_RULE = "gateway/unsound";
 
 const MALFORMED: Failure = {
@@ -62,7 +62,7 @@ const MALFORMED: Failure = {
   message: "the agent sent something that is not valid AG-UI",
 };
 
-/** What the person is told for each way an agent's stream can fail. Messages carry no payload. */
+/** The failure that the client receives for each error of an agent's stream. Messages contain no payload. */
 const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   ERR_UPSTREAM_UNREACHABLE: {
     code: "AGENT_UNREACHABLE",
@@ -92,7 +92,7 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
 };
 
-/** The failure an error stands for; anything unforeseen about the stream counts as malformed. */
+/** The failure for an error; an unknown error of the stream counts as malformed. */
 export function failureOf(error: unknown): Failure {
   if (!isCountersignError(error)) {
     return { code: "GATEWAY_FAILURE", message: "the gateway could not handle the stream" };

@@ -8,7 +8,7 @@ import { isPlainName, noticeOf } from "./notice.js";
 import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
 import type { Failure } from "./run-error.js";
 
-/** Serialises what was allowed and durable; what was blocked exists only in the log. */
+/** Sends allowed and recorded events. A blocked event exists only in the log. */
 export const deliver: Stage = {
   name: "deliver",
   open: (run, next) => new DeliverStep(run, next),
@@ -55,7 +55,7 @@ class DeliverStep implements Step {
   }
 }
 
-/** Delivers or withholds one event; a failure returned ends the run. */
+/** Delivers or withholds one event; a returned failure ends the run. */
 function deliverOne(run: Run, client: ClientStream, context: EventContext): Failure | undefined {
   const { event, decision } = context;
   if (context.refused !== undefined) {
@@ -75,12 +75,13 @@ function deliverOne(run: Run, client: ClientStream, context: EventContext): Fail
     return undefined;
   }
   run.counters.blocked += 1;
-  // Without its start or its end a run cannot be told honestly in any other way.
-  const isVital =
+  // The client cannot follow a run without its start or its end.
+  const isRunBoundary =
     event.type === "RUN_STARTED" ||
     event.type === "RUN_FINISHED" ||
     (event.type === "RUN_ERROR" && !client.isRunOver);
-  if (decision.onBlock === "end" || (isVital && !context.part)) return endingFor(decision, context);
+  if (decision.onBlock === "end" || (isRunBoundary && !context.part))
+    return endingFor(decision, context);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(context));
   return undefined;
 }
@@ -96,7 +97,7 @@ function endingFor(denial: Denial, { event, receiptId }: EventContext): Failure 
     : told;
 }
 
-/** The agent waits for an answer to a question that nobody was shown: the person and the operator are told so. */
+/** The agent waits for the answer to an interrupt that the gateway withheld: the client and the operator receive this message. */
 function withheldQuestion(
   message: string,
   { rule }: Denial,

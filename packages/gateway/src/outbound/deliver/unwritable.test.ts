@@ -13,7 +13,7 @@ const TEXT = [
   { type: "TEXT_MESSAGE_END", messageId: "m" },
 ];
 
-/** As a protobuf client's end does with an event that is too long in that form. */
+/** Like the sink of a protobuf client with an event that is too long in that encoding. */
 function refuseText(events: readonly AgUiEvent[]): void {
   if (!events.some(({ type }) => type === "TEXT_MESSAGE_CONTENT")) return;
   throw new CountersignError("ERR_LIMIT_EXCEEDED", "too long", {
@@ -22,7 +22,7 @@ function refuseText(events: readonly AgUiEvent[]): void {
   });
 }
 
-test("an event that cannot be written in the client's encoding ends its run with an error, and nothing else", async () => {
+test("an event that cannot be encoded for the client ends its run with an error, and no other run", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const { delivered, failures } = await gateway.run(INPUT, [chunk(inRun(IDS, TEXT))], {
     onSend: refuseText,
@@ -34,9 +34,9 @@ test("an event that cannot be written in the client's encoding ends its run with
   expect(next.delivered.at(-1)?.type).toBe("RUN_FINISHED");
 });
 
-test("an event that cannot be written does not take the end of its run with it", async () => {
+test("an event that cannot be written does not prevent the end of its run", async () => {
   const gateway = createInProcess(CHAT_POLICY);
-  // In one write with what cannot be written: a start that is out of order, which ends the run.
+  // In one write with the event that cannot be written: a start that is out of order, which ends the run.
   const events = [...TEXT, { type: "RUN_STARTED", ...IDS, runId: "other" }];
   const { delivered } = await gateway.run(INPUT, [chunk(inRun(IDS, events))], {
     onSend: refuseText,
@@ -45,7 +45,7 @@ test("an event that cannot be written does not take the end of its run with it",
   expect(delivered).toMatchObject([{ type: "RUN_ERROR", code: "AGENT_PROTOCOL_VIOLATION" }]);
 });
 
-test("a log that answers for fewer entries than it was asked has recorded none", async () => {
+test("a log that returns fewer receipts than entries has recorded none", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const { recorder } = gateway;
   const appendAll = recorder.appendAll.bind(recorder);

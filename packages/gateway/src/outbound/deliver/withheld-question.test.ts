@@ -55,7 +55,7 @@ const errorIn = (stream: string): RunError => {
   return JSON.parse(last) as RunError;
 };
 
-test("a question that is withheld ends the run with the line that opens it", async () => {
+test("a withheld question ends the run, and the error names the policy line that opens it", async () => {
   asking("confirmation", "langgraph:review");
   const { type, code, message, metadata } = errorIn(await send("t1", "r1"));
   expect([type, code]).toEqual(["RUN_ERROR", "BLOCKED_BY_POLICY"]);
@@ -74,7 +74,7 @@ test("a question that is withheld ends the run with the line that opens it", asy
   });
 });
 
-test("a reason that is a sentence or a wildcard is in no line", async () => {
+test("the policy line never contains a reason that is a sentence or a wildcard", async () => {
   for (const reason of ["give me your password", "*", 'x", classification: display']) {
     asking(reason);
     const error = errorIn(await send(`t-${reason.length}`, "r1"));
@@ -84,7 +84,7 @@ test("a reason that is a sentence or a wildcard is in no line", async () => {
 });
 
 test.each([{}, { protocolVersion: "1.0" }])(
-  "after a question that was not shown, the next text reaches the agent as it is: %j",
+  "after a withheld question, the next text reaches the agent unchanged: %j",
   async (version) => {
     const threadId = `next-${Object.keys(version).length}`;
     asking("confirmation");

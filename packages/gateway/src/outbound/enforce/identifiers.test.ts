@@ -66,7 +66,7 @@ test.each(Object.entries(EVENTS))(
   },
 );
 
-test("an id is measured in UTF-8 bytes, as the databases do", () => {
+test("an id is measured in UTF-8 bytes, as databases do", () => {
   const check = (id: string): void =>
     assertEventIdentifiers({ type: "TEXT_MESSAGE_END", messageId: id }, LIMIT);
   expect(() => check("é".repeat(LIMIT / 2))).not.toThrow();
@@ -92,7 +92,7 @@ test("the ids and names of an input pass at the limit and are refused one over",
   }
 });
 
-test("a stream with an oversized name ends its run honestly, with a receipt for the refusal", async () => {
+test("a stream with an oversized name ends its run with an error, with a receipt for the refusal", async () => {
   const gateway = createInProcess(OPEN_POLICY);
   const { delivered } = await gateway.run(
     { ...IDS, messages: [] },
@@ -107,7 +107,7 @@ test("a stream with an oversized name ends its run honestly, with a receipt for 
   });
 });
 
-test("an input with an oversized id is answered 400 before the agent hears of it", async () => {
+test("an input with an oversized id gets a 400 before the gateway calls the agent", async () => {
   const fixture = await startFixture(() => ({ pieces: [] }));
   const response = await post(`${fixture.url}/ag-ui/run`, {
     threadId: "t",

@@ -10,10 +10,10 @@ import type {
 import { UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
 import "./errors.js";
 
-/** UTF-8 bytes of a UTF-16 unit, at most. */
+/** The most UTF-8 bytes of one UTF-16 code unit. */
 const BYTES_A_UNIT = 3;
 
-/** The members of events and messages that name something; receipts and the log repeat several of them. */
+/** The members of events and messages that hold a name or id; receipts and the log repeat several of them. */
 const IDENTIFIERS: ReadonlySet<string> = new Set([
   "messageId",
   "toolCallId",
@@ -41,7 +41,7 @@ const IDENTIFIERS: ReadonlySet<string> = new Set([
   "mimeType",
 ]);
 
-/** Those of them that are ids: no rule reads them, and a page may show one in a notice of an error. */
+/** The members that hold ids: no content rule reads them, and a page may show one in an error. */
 const IDS: ReadonlySet<string> = new Set([
   "messageId",
   "toolCallId",
@@ -58,16 +58,16 @@ const IDS: ReadonlySet<string> = new Set([
   "pendingToolCallIds",
   "interruptIds",
 ]);
-/** What frameworks use for ids never has it: the beginning of a tag, of a Markdown link or of an image. */
+/** The start of a tag, of a Markdown link or of an image. Ids of frameworks never contain it. */
 const MARKUP = /<[a-z!/?]|\]\(|!\[/i;
-/** A Message-ID of a mail, which is no tag with attributes: it has neither white space nor a slash. */
+/** A Message-ID of a mail. It has neither white space nor a slash, so it is not a tag with attributes. */
 const MESSAGE_ID = /^<[^\s<>/]+@[^\s<>/]+>$/;
 
 /**
- * Refuses an event one of whose ids, names or codes is longer than the limit or has a control character.
+ * Refuses an event with an id, name or code that is longer than the limit or has a control character.
  *
- * Too long a name makes entries that the log has to refuse: a decision without its receipt. A control character
- * changes how a console, a terminal or a page shows what stands around the name. Markup in an id would be shown unread.
+ * The log would refuse an entry with a longer name, so the decision would have no receipt. A control character changes how a console, a
+ * terminal or a page shows the text around it. No content rule reads ids, so markup in an id would be shown unchecked.
  */
 export function assertEventIdentifiers(event: AgUiEvent, limit: number): void {
   assertMembers(event, limit);
@@ -78,7 +78,7 @@ export function assertEventIdentifiers(event: AgUiEvent, limit: number): void {
       return assertParts(event.content, limit);
     case "CUSTOM": {
       if (event.name !== UI_RENDER_HINT_NAME) return undefined;
-      // What a hint renders is what the receipt calls its component.
+      // The receipt names the component that the hint renders.
       const { component } = (event.value ?? {}) as { component?: unknown };
       return assertIdentifier("component", component, limit);
     }
@@ -96,7 +96,7 @@ export function assertEventIdentifiers(event: AgUiEvent, limit: number): void {
   }
 }
 
-/** Refuses an input one of whose ids or names is longer than the limit or has a control character. */
+/** Refuses an input with an id or name that is longer than the limit or has a control character. */
 export function assertInputIdentifiers(input: RunAgentInput, limit: number): void {
   assertMembers(input, limit);
   assertMessages(input.messages, limit);
@@ -144,7 +144,7 @@ function assertEach(items: readonly object[] | undefined, limit: number): void {
   for (const item of items ?? []) assertMembers(item, limit);
 }
 
-/** Looks at the members that are there: an event has four, the list of names has two dozen. */
+/** Iterates over the members of the object: an event has four, the list of names has two dozen. */
 function assertMembers(holder: object, limit: number): void {
   const members = holder as Readonly<Record<string, unknown>>;
   for (const member in members) {
@@ -172,7 +172,7 @@ function wrongInId(id: string): string | undefined {
   return id !== "" && id.trim() === "" ? "is white space" : undefined;
 }
 
-/** Whether a text is within the limit whatever its letters are; databases count bytes. */
+/** Whether a text is within the limit for any characters; databases count bytes. */
 function isShort(value: string, limit: number): boolean {
   return value.length * BYTES_A_UNIT <= limit;
 }

@@ -7,13 +7,13 @@ import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { assertEventIdentifiers } from "./identifiers.js";
 
-/** Holds every event to the AG-UI 1.0 schema: unknown material is dropped and noted, malformed is fatal. */
+/** Validates every event against the AG-UI 1.0 schema. It drops and reports unknown members; malformed input ends the run. */
 export const enforce: Stage = {
   name: "enforce",
   open: (run, next) => new Enforcer(run, next),
 };
 
-/** A listed message or tool call is judged, compared and recorded by itself, which costs as much as ten values. */
+/** The gateway judges, compares and records each listed message or tool call, which costs as much as ten values. */
 const VALUES_PER_MESSAGE = 10;
 
 /** The messages of a list, with the tool calls on them. */

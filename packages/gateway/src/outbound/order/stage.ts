@@ -10,19 +10,19 @@ import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { Subagents } from "./subagents.js";
 
-/** The person is told this when the agent stops without saying how the run ended. */
+/** The client receives this if the agent's stream ends without the end of the run. */
 export const TRUNCATED: Failure = {
   code: "AGENT_STREAM_TRUNCATED",
   message: "the agent's stream ended before its run did",
 };
 
-/** The person is told this when the agent's dialect has no end of a run and the client's needs one. */
+/** The client receives this if the agent's dialect has no end of a run and the client's dialect needs one. */
 export const ENDLESS: Failure = {
   code: "AGENT_STREAM_WITHOUT_END",
   message: "the agent's stream is over; its dialect cannot say whether the run succeeded",
 };
 
-/** Chunks become whole units, and the run automaton says which rule an event breaks. */
+/** Expands chunks into units, and finds the order rules that an event violates. */
 export const order: Stage = {
   name: "order",
   open: (run, next) => new Orderer(run, next),
@@ -58,7 +58,7 @@ class Orderer extends PassingStep {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index] as AgUiEvent;
       const violations = this.#automaton.push(event);
-      const step = index === events.length - 1 ? context : likeOf(context);
+      const step = index === events.length - 1 ? context : siblingContext(context);
       step.event = event;
       const attributed = this.#subagents.check(event);
       if (violations.length + attributed.length > 0)
@@ -73,12 +73,12 @@ class Orderer extends PassingStep {
     this.#expander.end();
     const violations = this.#automaton.end();
     if (!violations.some(({ severity }) => severity === "error")) return this.next.end(end);
-    // Envelopes know no run: their stream ends when it ends, and only a native client needs more.
+    // Envelopes have no runs: the stream just ends, and only a native client needs an end of the run.
     if (!this.#isEnveloped) return this.next.end({ failure: TRUNCATED });
     return this.next.end(readsEnvelopes(this.#run) ? {} : { failure: ENDLESS });
   }
 
-  /** Notes when a run on the stream, and when the one that was asked for, has ended. */
+  /** Tracks the end of each run on the stream, and of the requested one. */
   #follow(event: AgUiEvent): void {
     const { progress, runId } = this.#run;
     if (event.type === "RUN_STARTED") {
@@ -91,15 +91,15 @@ class Orderer extends PassingStep {
   }
 }
 
-/** Another event of the same origin, for an event that a chunk or the end of its lane implies. */
-function likeOf({ receivedAt, claim, supplied }: EventContext): EventContext {
+/** Creates the context of an event that a chunk, or the end of its unit, implies. */
+function siblingContext({ receivedAt, claim, supplied }: EventContext): EventContext {
   const context = createEventContext(receivedAt);
   context.claim = claim;
   context.supplied = supplied;
   return context;
 }
 
-/** Whether the client gets an agent's envelopes as envelopes. */
+/** Whether the client receives an agent's envelopes as envelopes. */
 export function readsEnvelopes({ clientDialect }: Run): boolean {
   return clientDialect === "envelope" || clientDialect === "as-sent";
 }

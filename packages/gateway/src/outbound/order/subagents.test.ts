@@ -126,7 +126,7 @@ async function run(events: readonly object[], messages: History = []) {
   return { ...result, rules, said: JSON.stringify(result.delivered) };
 }
 
-test("every event that can be attributed is among those that are tried here", () => {
+test("these cases include every event that can be attributed", () => {
   const attributable = Object.entries(EVENT_TABLE)
     .filter(([type, { fields }]) => "subagentRunId" in fields && !type.startsWith("SUBAGENT_"))
     .map(([type]) => type);
@@ -134,7 +134,7 @@ test("every event that can be attributed is among those that are tried here", ()
 });
 
 test.each(Object.keys(ATTRIBUTED))(
-  "%s of a subagent that never started is not shown",
+  "%s of a subagent that never started is withheld",
   async (type) => {
     const events = ATTRIBUTED[type]?.({ subagentRunId: TAG }) ?? [];
     for (const before of [[], [start("other"), finish("other")]]) {
@@ -146,7 +146,7 @@ test.each(Object.keys(ATTRIBUTED))(
 );
 
 test.each(Object.keys(ATTRIBUTED))(
-  "%s of a subagent that runs, or is of the thread, is shown",
+  "%s of a subagent that runs, or is of the thread, is delivered",
   async (type) => {
     const events = ATTRIBUTED[type]?.({ subagentRunId: TAG }) ?? [];
     const started = await run([start(TAG), ...events, finish(TAG)]);
@@ -158,7 +158,7 @@ test.each(Object.keys(ATTRIBUTED))(
   },
 );
 
-test("a subagent that has ended says nothing new, while what it left open may still end", async () => {
+test("a subagent that has ended opens no new unit, and may close its open ones", async () => {
   const tag = { subagentRunId: TAG };
   for (const type of ["TEXT_MESSAGE_START", "TOOL_CALL_START", "STEP_STARTED", "CUSTOM", "RAW"]) {
     const { rules } = await run([start(TAG), finish(TAG), ...(ATTRIBUTED[type]?.(tag) ?? [])]);
@@ -189,7 +189,7 @@ test("an end or a child of a subagent that never started ends the run", async ()
   }
 });
 
-test("of a message list only the messages of unknown subagents are withheld", async () => {
+test("only the messages of unknown subagents are withheld from a message list", async () => {
   const listed = [
     { id: "a", role: "assistant", content: "of nobody", subagentRunId: TAG },
     { id: "b", role: "assistant", content: "of scout", subagentRunId: "scout" },
@@ -209,7 +209,7 @@ test("of a message list only the messages of unknown subagents are withheld", as
   expect(rules).toEqual([RULE, RULE, RULE]);
 });
 
-test("an interrupt of a subagent that never started is not asked", async () => {
+test("an interrupt of a subagent that never started is withheld", async () => {
   const gateway = createInProcess(POLICY);
   const interrupts = [{ id: "i", reason: "confirmation", message: "Pay?", subagentRunId: TAG }];
   const { delivered } = await gateway.run(
@@ -223,7 +223,7 @@ test("an interrupt of a subagent that never started is not asked", async () => {
   expect(JSON.stringify(delivered)).not.toContain("Pay?");
 });
 
-test("a policy may let attribution without an announcement pass, and nothing else with it", async () => {
+test("a policy may allow attribution without an announcement, and nothing else with it", async () => {
   const gateway = createInProcess(
     `${POLICY}  ag_ui_order: { rules: { "subagent/not-announced": allow } }\n`,
   );
@@ -233,7 +233,7 @@ test("a policy may let attribution without an announcement pass, and nothing els
       inRun(IDS, [
         ...text("m", "hi", { subagentRunId: TAG }),
         ...called("c", { subagentRunId: TAG }, {}),
-        // Renamed and not announced at once: allowing the one does not allow the other.
+        // Renamed and not announced at once: allowing one does not allow the other.
         { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "pay", subagentRunId: TAG },
         { type: "TOOL_CALL_END", toolCallId: "c" },
       ]),
@@ -245,7 +245,7 @@ test("a policy may let attribution without an announcement pass, and nothing els
   expect(JSON.stringify(delivered)).not.toContain("pay");
 });
 
-test("where the gateway has no history, a message list tells who is of the thread", () => {
+test("if the gateway has no history, a message list defines the subagents of the thread", () => {
   const subagents = new Subagents();
   const listed = { id: "a", role: "assistant", content: "x", subagentRunId: "old" };
   const snapshot = { type: "MESSAGES_SNAPSHOT", messages: [listed] } as unknown as AgUiEvent;
@@ -255,7 +255,7 @@ test("where the gateway has no history, a message list tells who is of the threa
   expect(subagents.check(custom)).toEqual([]);
 });
 
-test("a subagent is of the thread if a message of it was said or delivered", () => {
+test("a subagent is of the thread if one of its messages was accepted or delivered", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { minLength: 3 }), ([said, kept, other, ...more]) => {
       const message = (subagentRunId: string) =>

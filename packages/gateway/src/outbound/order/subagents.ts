@@ -4,10 +4,10 @@ import { digestOf } from "../../thread/digest.js";
 import type { MessageRecord } from "../../thread/message-record.js";
 import type { StreamViolation } from "../../event/event-context.js";
 
-/** Ids remembered of earlier runs on one stream; a forgotten one counts as never announced. */
+/** The number of ids kept from earlier runs on one stream; a dropped id counts as never announced. */
 const MAX_EARLIER = 10_000;
 
-/** What opens something new, or says something by itself, for whoever it is attributed to. */
+/** Events that open a unit, or stand alone, under the name of the subagent that they are attributed to. */
 const OPENING: ReadonlySet<AgUiEvent["type"]> = new Set<AgUiEvent["type"]>([
   "TEXT_MESSAGE_START",
   "TOOL_CALL_START",
@@ -20,25 +20,25 @@ const OPENING: ReadonlySet<AgUiEvent["type"]> = new Set<AgUiEvent["type"]>([
 ]);
 
 /**
- * Which subagents an agent may speak for: those that it announced in this run, and those of the thread's history.
+ * The subagents that an agent may attribute events to: those announced in this run, and those of the thread's history.
  *
- * AG-UI lets a producer attribute events without announcing anyone. A page shows them under a name all the same, so
- * the gateway asks for the announcement, which the policy judges, unless the policy says otherwise.
+ * AG-UI lets an agent attribute events without an announcement, and a page still shows them under a name. So the gateway requires the
+ * announcement, which the policy judges, unless the policy allows attribution without one.
  */
 export class Subagents {
   readonly #isOfThread: ((subagentRunId: string) => boolean) | undefined;
   readonly #running = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #earlier = new Set<string>();
-  /** Activities of subagents, which may still be brought up to date after those ended. */
+  /** Activities of subagents, which the agent may still update after those subagents ended. */
   readonly #activities = new Set<string>();
 
-  /** Without a history to ask, what a message list says about the thread cannot be told from an invention. */
+  /** Without a history the gateway cannot verify the subagents that a message list names. */
   constructor(isOfThread?: (subagentRunId: string) => boolean) {
     this.#isOfThread = isOfThread;
   }
 
-  /** What is wrong with who an event is attributed to; what is wrong with a listed message names that message. */
+  /** The violations in the attribution of an event. For a listed message the violation names that message. */
   check(event: AgUiEvent): readonly StreamViolation[] {
     switch (event.type) {
       case "RUN_STARTED":
@@ -105,7 +105,7 @@ export class Subagents {
   }
 }
 
-/** Asks for a subagent among the messages of a request, and among those that were delivered on its thread. */
+/** Finds a subagent among the messages of a request, and among those delivered on its thread. */
 export function subagentsOf(
   messages: readonly Message[],
   delivered: Iterable<readonly [string, MessageRecord]> = [],
@@ -125,7 +125,7 @@ function violationOf(rule: StreamRuleId, messageId?: string): StreamViolation {
   return { rule, severity: "error", ...(messageId === undefined ? {} : { messageId }) };
 }
 
-/** Forgets the oldest where there are too many. */
+/** Adds a name; drops the oldest at the limit. */
 function remember(names: Set<string>, name: string): void {
   names.add(name);
   if (names.size <= MAX_EARLIER) return;

@@ -8,7 +8,7 @@ import type { EventContext } from "../../event/event-context.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import type { Run } from "../../event/run.js";
 
-/** What the log is told about one decision: hashes and names, never a payload that it would keep. */
+/** The log entry of one decision: hashes and names, never a payload. */
 export function draftOf(run: Run, context: EventContext): EntryDraft {
   const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = context;
   if (refused !== undefined && decision !== undefined) return refusalOf(run, context);
@@ -22,7 +22,7 @@ export function draftOf(run: Run, context: EventContext): EntryDraft {
     decision,
     capabilityId,
     receivedAt,
-    // Who speaks and when is never the agent's to say: it would sign for others.
+    // The gateway sets the agent and the time: an agent could otherwise sign for another.
     eventId: envelope?.event_id ?? run.mintId("event"),
     agentId: run.agent,
     sessionId: run.sessionId,
@@ -40,7 +40,7 @@ export function draftOf(run: Run, context: EventContext): EntryDraft {
   return draft;
 }
 
-/** What the facts of something are that nobody could read: nothing is known, so nothing is assumed of it. */
+/** The facts of input that cannot be parsed: nothing is known about it. */
 const UNREADABLE: EventFacts = {
   source: "RAW",
   direction: "outbound",
@@ -52,7 +52,7 @@ const UNREADABLE: EventFacts = {
 
 const OVER_LIMIT: EventFacts = { ...UNREADABLE, customName: "run limit" };
 
-/** Something malformed leaves a trace too: its code, and nothing of what it was. */
+/** The entry of malformed input: its error code, and nothing of its content. */
 function refusalOf(
   run: Run,
   { refused: code = "", decision, receivedAt }: EventContext,
@@ -91,7 +91,7 @@ type EntryParts = {
 
 type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
 
-/** Member by member and never by spreading: see `createEventContext`. */
+/** Lists each member instead of spreading: see `createEventContext`. */
 export function entryOf(parts: EntryParts): Writable<TextDraft> {
   const { facts, decision } = parts;
   const receipt: Writable<TextDraft["receipt"]> = {
@@ -115,7 +115,7 @@ export function entryOf(parts: EntryParts): Writable<TextDraft> {
     mode: parts.mode,
     received_at: parts.receivedAt,
   };
-  // A rule in observe mode blocks nothing: the receipt says allowed, the entry names the rule.
+  // A rule in observe mode does not block: the receipt says allowed, and the entry names the rule.
   const rule = decision.allow ? decision.observed?.rule : decision.rule;
   if (rule !== undefined) draft.rule = rule;
   if (decision.allow && decision.further !== undefined) draft.further_rules = [...decision.further];

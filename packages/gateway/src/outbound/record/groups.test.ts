@@ -18,7 +18,7 @@ const text = (count: number): object[] => [
 ];
 const typesOf = (events: readonly AgUiEvent[]): string[] => events.map(({ type }) => type);
 
-test("what arrives in one chunk leaves in one write, and is one group to the observer", async () => {
+test("events of one chunk are sent in one write, and are one group to the observer", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const writes: number[] = [];
   const groups: number[] = [];
@@ -35,7 +35,7 @@ test("what arrives in one chunk leaves in one write, and is one group to the obs
   expect(groups).toEqual([14]);
 });
 
-test("the hooks on delivery are told what the person gets, first all of it, then each at its turn", async () => {
+test("the delivery hooks receive the delivered events, first all of them, then each in turn", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const log: string[] = [];
   const activity = { type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "form", content: {} };
@@ -62,7 +62,7 @@ test("the hooks on delivery are told what the person gets, first all of it, then
   expect(log).toEqual([`before ${types.join(" ")}`, ...types, "sent"]);
 });
 
-test("nothing is delivered before the hook before delivery has resolved", async () => {
+test("no event is delivered before the hook before delivery has resolved", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   let resolved = false;
   const { delivered } = await gateway.run(INPUT, [chunk(inRun(IDS, text(1)))], {
@@ -77,7 +77,7 @@ test("nothing is delivered before the hook before delivery has resolved", async 
 });
 
 test.each(["rejects", "throws"])(
-  "a hook before delivery that %s ends the run, and its events stay back",
+  "a hook before delivery that %s ends the run, and its events are withheld",
   async (how) => {
     const gateway = createInProcess(CHAT_POLICY);
     const { delivered, failures } = await gateway.run(
@@ -111,7 +111,7 @@ test("receipts of a group are numbered in the order of its events, and each even
   });
 });
 
-test("a group is no larger than the log signs at once, however much arrives together", async () => {
+test("a group has at most as many events as the log signs at once, however many arrive together", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const sizes: number[] = [];
   const appendAll = gateway.recorder.appendAll.bind(gateway.recorder);
@@ -143,7 +143,7 @@ test("a group that cannot be recorded is withheld whole, and so is everything af
   expect(contexts).toHaveLength(4);
 });
 
-test("what came whole before bad bytes in one chunk is delivered, and what is bad has a receipt", async () => {
+test("complete events before malformed bytes in one chunk are delivered, and the malformed bytes have a receipt", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const { bytes } = chunk([{ type: "RUN_STARTED", ...IDS }, ...text(2).slice(0, 2)]) as {
     bytes: Uint8Array;
@@ -166,7 +166,7 @@ test("what came whole before bad bytes in one chunk is delivered, and what is ba
   ]);
 });
 
-test("the text that is sent is the text that was hashed, and what was taken out has its own hash", async () => {
+test("the sent text is the hashed text, and an event with removed parts has its own hash", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const sent: (string | undefined)[] = [];
   const start = { type: "TEXT_MESSAGE_START", messageId: "m", rawEvent: { secret: 1 } };

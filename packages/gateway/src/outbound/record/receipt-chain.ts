@@ -10,32 +10,32 @@ import { draftOf } from "./draft.js";
 import type { Recorded } from "../../event/recorder.js";
 import { streamReceiptId } from "./stream-receipt-id.js";
 
-/** What a client that asked for receipts says about itself. */
+/** The settings of a client that asked for receipts. */
 export type ReceiptRequest = {
-  /** What the client will read where its encoding cannot carry an event as it is. */
+  /** The event that the client decodes if its encoding cannot represent the original. */
   readonly readBack?: ((event: AgUiEvent) => AgUiEvent) | undefined;
 };
 
-/** Whether events reach a client of this dialect in the form that is hashed: only then could it check a receipt. */
+/** Whether a client of this dialect receives events in the hashed form: only then can it verify a receipt. */
 export function showsHashedForm(dialect: ClientDialect): boolean {
   return dialect === "1.0" || dialect === "as-sent";
 }
 
 /**
- * The receipts that go to the client of one run: of each event that it is shown, in that order, and of no other.
+ * The receipts that the client of one run receives: one for each delivered event, in order, and no others.
  *
- * A receipt names what the agent sent. Where the client gets something else (parts were withheld, its encoding
- * cannot carry it), that receipt would fail in its hands, and so what it gets is signed for by a further one.
+ * A receipt covers the event that the agent sent. If the client receives another form (parts are withheld, or its encoding cannot represent
+ * the event), it could not verify that receipt. The gateway then writes a further receipt for the delivered form.
  */
 export class ReceiptChain implements StreamReceipts {
   readonly #mintId: MintId;
   readonly #readBack: ReceiptRequest["readBack"];
-  /** Names the stream in the ids of its receipts. */
+  /** The stream's part of its receipt ids. */
   #stream: string | undefined;
   #place = 0;
-  /** Events with a further receipt, on their way to the log. */
-  readonly #twice = new Set<EventContext>();
-  /** Receipts that wait for their event to be delivered. */
+  /** Events with a further receipt, while the log writes them. */
+  readonly #reissued = new Set<EventContext>();
+  /** Receipts of events that are not delivered yet. */
   readonly #ready = new Map<EventContext, Recorded>();
 
   constructor(mintId: MintId, { readBack }: ReceiptRequest) {
@@ -43,7 +43,7 @@ export class ReceiptChain implements StreamReceipts {
     this.#readBack = readBack;
   }
 
-  /** What the log is told about events that belong together, in the order they will be shown. */
+  /** The log entries of events that were flushed together, in the order of delivery. */
   draftsOf(run: Run, contexts: readonly EventContext[]): EntryDraft[] {
     const drafts: EntryDraft[] = [];
     for (const context of contexts) {
@@ -55,7 +55,7 @@ export class ReceiptChain implements StreamReceipts {
       }
       const shown = shownDraft(draft, this.#nextId(), text);
       if (text !== draft.payload_text) {
-        this.#twice.add(context);
+        this.#reissued.add(context);
         drafts.push(draft);
       }
       drafts.push(shown);
@@ -63,25 +63,25 @@ export class ReceiptChain implements StreamReceipts {
     return drafts;
   }
 
-  /** Takes down the receipts of what will be shown; gives those that stand for the events themselves. */
+  /** Stores the receipts of events that will be delivered. Returns the receipts that stand for the events themselves. */
   keep(contexts: readonly EventContext[], recorded: readonly Recorded[]): Recorded[] {
     let next = 0;
     return contexts.map((context) => {
       const own = recorded[next++] as Recorded;
-      const shown = this.#twice.delete(context) ? recorded[next++] : own;
+      const shown = this.#reissued.delete(context) ? recorded[next++] : own;
       if (isShown(context) && shown !== undefined) this.#ready.set(context, shown);
       return own;
     });
   }
 
-  /** The receipt of a event that is delivered now. */
+  /** Returns the receipt of an event that is being delivered. */
   take(context: EventContext): AgUiReceipt | undefined {
     const recorded = this.#ready.get(context);
     this.#ready.delete(context);
     return recorded?.entry?.receipt;
   }
 
-  /** The canonical JSON of what the client will have of a event; undefined where that is not for it to check. */
+  /** The canonical JSON of the event that the client will receive; `undefined` if the client does not verify it. */
   #shownText(context: EventContext): string | undefined {
     if (!isShown(context)) return undefined;
     const event = context.emitted ?? context.event;
@@ -96,14 +96,14 @@ export class ReceiptChain implements StreamReceipts {
   }
 }
 
-/** Of an envelope the client is shown other events than the one that was signed for; what we supply nobody signs. */
+/** Whether the client receives the signed event itself: for an envelope it receives other events, and a supplied event has no receipt. */
 function isShown({ event, decision, claim, part, supplied }: EventContext): boolean {
   return (
     decision?.allow === true && event !== undefined && claim === undefined && !part && !supplied
   );
 }
 
-/** The receipt that the client gets: of what it is shown, in its place. */
+/** The entry for the delivered form of an event. */
 function shownDraft(draft: EntryDraft, eventId: string, text: string): EntryDraft {
   const { emitted_hash: _emitted, receipt, payload_text: _text, ...rest } = draft;
   const { payload_hash: _hash, ...body } = receipt;

@@ -8,16 +8,16 @@ import type { Stage } from "../../event/stage.js";
 import { draftOf } from "./draft.js";
 import type { Recorded } from "../../event/recorder.js";
 
-/** The person is told this when a receipt could not be made durable. */
+/** The client receives this if a receipt could not be made durable. */
 export const UNRECORDED: Failure = {
   code: "RECEIPTS_UNAVAILABLE",
   message: "the decision could not be recorded",
 };
 
-/** Events signed for with one question to the log; one signing message of the log takes as many. */
+/** The number of events in one append to the log; the log signs as many with one message. */
 const MAX_GROUP = 128;
 
-/** What arrived together: it is signed for with one question to the log, and delivered in one write. */
+/** Events that arrived together: they are recorded with one append and delivered in one write. */
 class Group {
   readonly contexts: readonly EventContext[];
   readonly arrivedAt: number;
@@ -28,13 +28,13 @@ class Group {
     this.arrivedAt = arrivedAt;
   }
 
-  /** Those that need a receipt: not what is ours. */
+  /** The events that need a receipt: those the gateway did not supply. */
   get signed(): readonly EventContext[] {
     const { contexts } = this;
     return contexts.some(isSupplied) ? contexts.filter((one) => !one.supplied) : contexts;
   }
 
-  /** Takes down where each of them stands in the log. */
+  /** Stores the place of each event in the log. */
   settle(recorded: readonly Recorded[]): void {
     this.signed.forEach((context, index) => {
       const { id, seq } = recorded[index] as Recorded;
@@ -49,7 +49,7 @@ function isSupplied({ supplied }: EventContext): boolean {
   return supplied;
 }
 
-/** Signs for every decision, and lets nothing on before its receipt is durable, in the order it came. */
+/** Records every decision, and forwards no event before its receipt is durable, in the order of arrival. */
 export const record: Stage = {
   name: "record",
   open: (run, next) => new RecordStep(run, next),
@@ -58,7 +58,7 @@ export const record: Stage = {
 class RecordStep implements Step {
   readonly #run: Run;
   readonly #next: Step;
-  /** Groups on their way to the log, in order. */
+  /** Groups that the log is writing, in order. */
   readonly #waiting: Group[] = [];
   #gathered: EventContext[] = [];
   #size = 0;
@@ -72,11 +72,11 @@ class RecordStep implements Step {
 
   push(context: EventContext): void {
     if (this.#isDead) return;
-    // Not pushed into an empty array: that makes room for sixteen at once, with every event.
+    // A push into an empty array would allocate sixteen elements for every event.
     if (this.#gathered.length === 0) this.#gathered = [context];
     else this.#gathered.push(context);
     this.#size += 1;
-    // The log may begin with the first of them while the rest is still being judged.
+    // The log may start with these while the stage still judges the rest.
     if (this.#gathered.length >= MAX_GROUP) this.flush(performance.now());
   }
 
@@ -87,7 +87,7 @@ class RecordStep implements Step {
     this.#gathered = [];
     this.#waiting.push(group);
     run.backlog.set(this.#size);
-    // Whatever goes wrong on the way to the log means that nothing was signed for.
+    // Any error before the log confirms the append means that nothing is recorded.
     try {
       const { signed } = group;
       const drafts =
@@ -95,11 +95,11 @@ class RecordStep implements Step {
           ? signed.map((context) => draftOf(run, context))
           : run.receipts.draftsOf(run, signed);
       const appended = run.recorder.appendAll(drafts);
-      const followed = tellOf(run, group.contexts);
+      const followed = callBeforeDelivery(run, group.contexts);
       const durable =
         followed === undefined
           ? appended
-          : // Both are under way at once, and a failure of either is a failure of the group.
+          : // Both run at once, and a failure of either is a failure of the group.
             Promise.all([appended, followed]).then(([recorded]) => recorded);
       durable.then(
         (recorded) => this.#settle(group, recorded),
@@ -115,25 +115,28 @@ class RecordStep implements Step {
       const { receipts } = this.#run;
       group.settle(receipts === undefined ? recorded : receipts.keep(group.signed, recorded));
     } catch (error) {
-      // A log that answers for fewer than it was asked has not signed for all.
+      // A log that returns fewer receipts than entries has not recorded all of them.
       this.#fail(error, UNRECORDED);
     }
-    if (!this.#isDead) this.#letOn();
+    if (!this.#isDead) this.#deliverRecorded();
   }
 
   end(end: StreamEnd): void {
     if (this.#isDead) return;
     this.flush(performance.now());
     this.#ending = end;
-    this.#letOn();
+    this.#deliverRecorded();
   }
 
   fail(failure: Failure): void {
     this.end({ failure });
   }
 
-  /** What cannot be delivered ends its run, and no other: nobody awaits this, so a throw would end the process. */
-  #letOn(): void {
+  /**
+   * Delivers the recorded groups. An event that cannot be delivered ends its own run only: no caller awaits this, so a throw would end the
+   * process.
+   */
+  #deliverRecorded(): void {
     try {
       this.#deliver();
     } catch (error) {
@@ -173,8 +176,11 @@ class RecordStep implements Step {
   }
 }
 
-/** Tells what is about to be shown to whoever must know before it is; what is thrown is a rejection too. */
-function tellOf(run: Run, contexts: readonly EventContext[]): Promise<void> | undefined {
+/** Calls the hook before delivery; a throw counts as a rejection. */
+function callBeforeDelivery(
+  run: Run,
+  contexts: readonly EventContext[],
+): Promise<void> | undefined {
   try {
     if (run.beforeDelivery === undefined) return undefined;
     const shown: AgUiEvent[] = [];
@@ -185,7 +191,7 @@ function tellOf(run: Run, contexts: readonly EventContext[]): Promise<void> | un
   }
 }
 
-/** The events a client will be shown of a event; none of what is withheld or only signed for. */
+/** The events that a client will receive for one event; none for a withheld or only recorded one. */
 function shownOf(run: Run, context: EventContext): readonly AgUiEvent[] {
   const { event, emitted, decision, part, supplied } = context;
   if (event === undefined || part) return [];

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const readiness = async (): Promise<number> => (await fetch(`${fixture?.url}/readyz`)).status;
 
-/** Sends half an answer, waits for the word, then the rest. */
+/** Sends half an answer, waits for the signal, then the rest. */
 function inTwoHalves(): { script: FakeScript; go: () => void } {
   let go = (): void => {};
   const word = new Promise<void>((resolve) => {
@@ -43,7 +43,7 @@ function inTwoHalves(): { script: FakeScript; go: () => void } {
   return { script, go };
 }
 
-test("a store that goes down stops the stream with an error, nothing passes unrecorded, and a store that is back serves again", async () => {
+test("a store failure ends the stream with an error, no event passes unrecorded, and the gateway serves again once the store works", async () => {
   const { script, go } = inTwoHalves();
   fixture = await startFixture(script);
   const { recorder } = fixture;
@@ -63,7 +63,7 @@ test("a store that goes down stops the stream with an error, nothing passes unre
   expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "RECEIPTS_UNAVAILABLE" });
   expect(body).not.toContain("second");
   expect(recorder.drafts).toHaveLength(signed);
-  // One receipt for the request and one for each event but the gateway's own error.
+  // One receipt for the request and one for each event except the gateway's own error.
   expect(events.length - 1).toBe(signed - 1);
   await vi.waitFor(() => expect(fixture?.agentRequests[0]?.signal.aborted).toBe(true));
   expect(await readiness()).toBe(503);
@@ -78,7 +78,7 @@ test("a store that goes down stops the stream with an error, nothing passes unre
   expect(await readiness()).toBe(200);
 });
 
-test("a gateway that gets no traffic while it is not ready finds out by itself that the store is back", async () => {
+test("a gateway without traffic finds out by itself that the store works again", async () => {
   const memory = createMemoryRecorder();
   const probe = vi.fn(async () => {
     if (memory.fail) throw new Error("still down");
@@ -130,7 +130,7 @@ async function openBreakableLog(): Promise<{
   return { log, store, fault };
 }
 
-test("with the real log: a full disk stops streams, an empty one serves again, and every delivered event is in the log", async () => {
+test("with the real log: a full disk ends streams, an empty one serves again, and every delivered event is in the log", async () => {
   const { log, store, fault } = await openBreakableLog();
   fixture = await startFixture(
     (request) => ({ pieces: inRun(idsOf(request.body), text("m", "hi there")).map(sseFrame) }),
@@ -157,7 +157,7 @@ test("with the real log: a full disk stops streams, an empty one serves again, a
   expect(await entries()).toBe(10);
 });
 
-test("with the real log: what the feed shows is in the log, in the same order", async () => {
+test("with the real log: the events of the feed are in the log, in the same order", async () => {
   const { log, store } = await openBreakableLog();
   fixture = await startFixture(
     (request) => ({ pieces: inRun(idsOf(request.body), text("m", "hi")).map(sseFrame) }),

@@ -12,7 +12,7 @@ async function readyAfter(cause: unknown): Promise<boolean> {
   return watched.isReady();
 }
 
-test("an entry that the log refuses leaves the gateway ready: the next one may be fine", async () => {
+test("an entry that the log refuses leaves the gateway ready", async () => {
   const large = new CountersignError("ERR_ENTRY_TOO_LARGE", "large", { limit: 1, size: 2 });
   const malformed = new CountersignError("ERR_RECEIPT_MALFORMED", "malformed", {
     member: "mode",
@@ -22,12 +22,12 @@ test("an entry that the log refuses leaves the gateway ready: the next one may b
   expect(await readyAfter(malformed)).toBe(true);
 });
 
-test("a failure of the store or the log, and one that nobody foresaw, make it not ready", async () => {
+test("a failure of the store or the log, and an unknown one, make it not ready", async () => {
   expect(await readyAfter(new CountersignError("ERR_LOG_CLOSED", "closed", {}))).toBe(false);
   expect(await readyAfter(new Error("disk"))).toBe(false);
 });
 
-test("over 8,192 entries under way there is no room, until half of them are settled", async () => {
+test("at 8,192 pending entries the recorder has no room until half of them are settled", async () => {
   const settle: (() => void)[] = [];
   const watched = createWatchedRecorder({
     appendAll: (drafts) =>
@@ -55,7 +55,7 @@ test("over 8,192 entries under way there is no room, until half of them are sett
   for (const resolve of settle) resolve();
 });
 
-test("an append that fails gives its room back", async () => {
+test("a failed append frees its room", async () => {
   const watched = createWatchedRecorder({ appendAll: () => Promise.reject(new Error("disk")) });
   const append = watched.appendAll(Array.from({ length: 9000 }, () => DRAFT));
   const room = watched.room();

@@ -9,7 +9,7 @@ const at = (receivedAt: number, sessionId = "s"): Parameters<typeof isFreeId>[2]
   receivedAt,
 });
 
-test("an id names one receipt of a session in a second, also when the clock goes back", () => {
+test("an id names one receipt of a session in a second, also if the clock goes back", () => {
   const one = log();
   expect(isFreeId(one, "evt_1", at(10_000))).toBe(true);
   expect(isFreeId(one, "evt_1", at(10_999))).toBe(false);
@@ -19,7 +19,7 @@ test("an id names one receipt of a session in a second, also when the clock goes
   expect(isFreeId(log(), "evt_1", at(10_500))).toBe(true);
 });
 
-test("ids are forgotten oldest first, and none of the second that is under way", () => {
+test("the oldest ids are dropped first, and none of the current second", () => {
   const one = log();
   for (const id of ["1", "2", "3"]) expect(isFreeId(one, id, at(10_000), 3)).toBe(true);
   expect(isFreeId(one, "4", at(10_900), 3)).toBe(false);
@@ -27,7 +27,7 @@ test("ids are forgotten oldest first, and none of the second that is under way",
   expect(isFreeId(one, "2", at(10_000), 3)).toBe(false);
 });
 
-test("a gateway that writes a log alone leaves ids as they are; of several each adds its name", () => {
+test("the only gateway of a log leaves ids unchanged; each of several appends its name", () => {
   const mintId = (): string => "minted";
   const shared = { ...log(), writer: "0a1b2c3d" };
   expect(claimId(log(), "evt_1", at(10_000), mintId)).toBe("evt_1");

@@ -2,21 +2,21 @@ import { MAX_ENVELOPE_IDENTIFIER_LENGTH } from "@countersign/wire/dialects";
 import type { MintId } from "../../base/ports.js";
 import type { Recorder } from "../../event/recorder.js";
 
-/** Whose id it is, and when it came. */
+/** The agent and session that sent an id, and the time. */
 export type Claim = {
   readonly agent: string;
   readonly sessionId: string;
   readonly receivedAt: number;
 };
 
-/** Ids that are remembered for a log. */
-const MAX_REMEMBERED = 16_384;
+/** The number of ids that the gateway keeps for a log. */
+const MAX_IDS = 16_384;
 
 const logs = new WeakMap<Recorder, Map<string, number>>();
 
 /**
- * The id under which something of an agent or a browser gets its receipt: its own, or a minted one where that would name two. Of
- * gateways that write one log none knows what the others have seen, so each puts its name behind the ids.
+ * The id for the receipt of an agent's or a browser's event: its own id, or a new one if two receipts would have the same. Gateways that
+ * share a log do not know each other's ids, so each appends its name.
  */
 export function claimId(log: Recorder, id: string, claim: Claim, mintId: MintId): string {
   const own = log.writer === undefined ? id : `${id}~${log.writer}`;
@@ -25,11 +25,12 @@ export function claimId(log: Recorder, id: string, claim: Claim, mintId: MintId)
 }
 
 /**
- * Whether an id that an agent or a browser chose may name a receipt. A receipt has its second in it and no number: the
- * same id again in the same second, from the same session, would make the same receipt, byte for byte, and whoever
- * verifies the log would take the second entry for one that somebody put there.
+ * Whether an id that an agent or a browser chose may name a receipt.
+ *
+ * A receipt contains its second and no number. The same id in the same second and session would produce the same receipt, byte for byte,
+ * and a verifier of the log would take the second entry for a forgery.
  */
-export function isFreeId(log: Recorder, id: string, claim: Claim, max = MAX_REMEMBERED): boolean {
+export function isFreeId(log: Recorder, id: string, claim: Claim, max = MAX_IDS): boolean {
   let known = logs.get(log);
   if (known === undefined) {
     known = new Map();
@@ -41,7 +42,7 @@ export function isFreeId(log: Recorder, id: string, claim: Claim, max = MAX_REME
   known.delete(name);
   const [oldest] = known.size >= max ? known : [];
   if (oldest !== undefined) {
-    // As many in one second: none of them may be forgotten yet.
+    // All kept ids are from this second, so none may be dropped yet.
     if (oldest[1] >= second) return false;
     known.delete(oldest[0]);
   }

@@ -21,7 +21,7 @@ afterEach(async () => {
   agent = undefined;
 });
 
-/** The guide's WebSocket sample, with a word for a client that reads. */
+/** The guide's WebSocket sample, with a message for a client that reads. */
 const POLICY = `hushspec: "0.1.0"
 name: ag-ui-ws
 rules:
@@ -35,7 +35,7 @@ rules:
     allow_classifications: [display, mutate]
 `;
 
-test("an agent that sends the same envelopes again in the same second gets no receipt twice", async () => {
+test("an agent that repeats its envelopes in the same second gets no receipt twice", async () => {
   const gateway = createInProcess(POLICY, { clock: { now: () => 1_794_700_000_000 } });
   for (const runId of ["r1", "r2"]) {
     const pieces = SAMPLES.map((value) => ({
@@ -52,7 +52,7 @@ test("an agent that sends the same envelopes again in the same second gets no re
 });
 
 test.each(["auto", "1.0", "0.0", "0.1.0"] as const)(
-  "envelopes of an agent that is configured as %s end the run, and nothing of them arrives",
+  "envelopes of an agent that is configured as %s end the run, and none is delivered",
   async (dialect) => {
     const openings = [[], [{ type: "RUN_ERROR", message: "x" }], [{ note: 1 }]];
     for (const opening of dialect === "auto" ? openings : [[]]) {
@@ -67,7 +67,7 @@ test.each(["auto", "1.0", "0.0", "0.1.0"] as const)(
   },
 );
 
-test("the person is told which setting is missing, and the receipt names the code", async () => {
+test("the error names the missing setting, and the receipt names the code", async () => {
   const gateway = createInProcess(OPEN_POLICY);
   const input = { threadId: "t", runId: "r", messages: [] };
   const { delivered } = await gateway.run(input, frames(SAMPLES));
@@ -85,7 +85,7 @@ test("the person is told which setting is missing, and the receipt names the cod
   });
 });
 
-test("an EventSource gets an agent's envelopes as they were, one receipt each, and nothing of a run", async () => {
+test("an EventSource gets an agent's envelopes unchanged, one receipt each, and no events of a run", async () => {
   fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), {
     policy: POLICY,
     target: { transport: "get-sse", dialect: "chio" },
@@ -113,7 +113,7 @@ test("an EventSource gets an agent's envelopes as they were, one receipt each, a
   });
 });
 
-test("an envelope that calls itself harmless is judged by what it does", async () => {
+test("an envelope with a harmless label is judged by its content", async () => {
   const liar = envelope("evt_liar", { event_type: "navigation", classification: "display" });
   fixture = await startFixture(() => ({ pieces: [sseFrame(liar)] }), {
     policy: POLICY,
@@ -124,7 +124,7 @@ test("an envelope that calls itself harmless is judged by what it does", async (
   expect(fixture.recorder.drafts.at(-1)?.receipt.denial_reason).toContain("mismatch");
 });
 
-test("a native client reads an agent of envelopes: text as messages, one receipt each, and an honest end", async () => {
+test("a native client receives an envelope agent's text as messages, one receipt each, and an end of the run", async () => {
   fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), {
     policy: POLICY,
     target: { dialect: "chio" },
@@ -140,7 +140,7 @@ test("a native client reads an agent of envelopes: text as messages, one receipt
   ]);
   expect(run.events.at(-1)).toMatchObject({ code: "AGENT_STREAM_WITHOUT_END" });
   expect(run.messages.at(-1)?.content).toBe("I'll check your order status now.");
-  // The run around envelopes is the gateway's own word; nothing of the agent's rides in it.
+  // The gateway supplies the run of envelopes; it contains no value from the agent.
   expect(run.events[0]).not.toHaveProperty("metadata");
   expect(fixture.recorder.drafts).toHaveLength(4);
 });
@@ -171,7 +171,7 @@ async function open(url: string): Promise<Talk> {
   return { socket, seen, closed };
 }
 
-test("a socket carries envelopes both ways: down as they were, up judged, signed for and told who speaks", async () => {
+test("a socket carries envelopes both ways: to the client unchanged, to the agent judged, recorded and with the sender's identity", async () => {
   agent = await startEnvelopeAgent((socket) => socket.send(JSON.stringify(SAMPLES[0])));
   fixture = await startFixture(() => ({ pieces: [] }), {
     policy: POLICY,
@@ -214,7 +214,7 @@ test("a socket carries envelopes both ways: down as they were, up judged, signed
   socket.close();
 });
 
-test("a message that is no envelope is refused, and so is one to an agent that cannot hear", async () => {
+test("a message that is not an envelope is refused, and so is one to an agent that accepts none", async () => {
   fixture = await startFixture(
     (request) => ({
       pieces: (async function* () {
@@ -241,7 +241,7 @@ test("a message that is no envelope is refused, and so is one to an agent that c
   expect(seen.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "ERR_DIALECT_ENVELOPE" });
 });
 
-test("a socket that was opened for the stream alone closes with it", async () => {
+test("a socket that was opened only for the stream closes with it", async () => {
   agent = await startEnvelopeAgent((socket) => {
     socket.send(JSON.stringify(SAMPLES[0]));
     socket.close(1000);

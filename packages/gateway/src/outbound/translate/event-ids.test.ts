@@ -4,7 +4,7 @@ import { OPEN_POLICY } from "../../testing/fixture.js";
 import { createInProcess, frames } from "../../testing/in-process.js";
 import { createEventIds } from "./event-ids.js";
 
-test("an id is kept when it is new, and replaced when it was used or is somebody else's", () => {
+test("a new id is kept, and a used or foreign id is replaced", () => {
   let count = 0;
   const idOf = createEventIds(
     () => ["u1"],
@@ -13,7 +13,7 @@ test("an id is kept when it is new, and replaced when it was used or is somebody
   expect(["a", "b", "a", "u1", "c"].map(idOf)).toEqual(["a", "b", "minted-1", "minted-2", "c"]);
 });
 
-test("no agent chooses an id that stands for a place in a client's stream", () => {
+test("an agent cannot choose an id that stands for a place in a client's stream", () => {
   const idOf = createEventIds(
     () => [],
     () => "minted",
@@ -21,7 +21,7 @@ test("no agent chooses an id that stands for a place in a client's stream", () =
   expect(["evt_01JD0Z.2", "evt_.7", "evt_a.b"].map(idOf)).toEqual(["minted", "minted", "evt_a.b"]);
 });
 
-test("more ids than can be remembered are minted rather than trusted", () => {
+test("ids over the limit are created rather than trusted", () => {
   const taken = Array.from({ length: 65_536 }, (_, index) => `${index}`);
   expect(
     createEventIds(
@@ -37,7 +37,7 @@ test("more ids than can be remembered are minted rather than trusted", () => {
   ).toBe("minted");
 });
 
-test("an agent of envelopes can neither sign for another, nor reuse a receipt's id, nor write into a person's message", async () => {
+test("an envelope agent can neither sign for another, nor reuse a receipt's id, nor write into a person's message", async () => {
   const gateway = createInProcess(OPEN_POLICY);
   const forged = { agent_id: "somebody-else", timestamp: 1 };
   const { delivered } = await gateway.run(

@@ -40,7 +40,7 @@ const REPAIRED = (Object.keys(DEVIATIONS) as DeviationId[]).filter(
 );
 
 test.each(REPAIRED)(
-  "%s: the starter policy delivers the repaired stream, and a note says what was done",
+  "%s: the starter policy delivers the repaired stream, and a note names the repair",
   async (id) => {
     const { stream, repaired } = DEVIANT[id];
     for (const policy of [STARTER, BUILT_IN]) {
@@ -70,14 +70,14 @@ test.each(["langgraph", "tanstack"] as const)(
   },
 );
 
-test("a result without a call is withheld by the starter policy, and the run goes on", async () => {
+test("a result without a call is withheld by the starter policy, and the run continues", async () => {
   const { delivered, failures } = await run(DEVIANT["result-without-call"].stream);
   expect(failures).toEqual([]);
   expect(delivered.map(({ type }) => type)).not.toContain("TOOL_CALL_RESULT");
   expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
 });
 
-test("a run whose only finish was early ends as a cut run", async () => {
+test("a run whose only finish was early ends as a truncated run", async () => {
   const { stream } = DEVIANT["early-finish"];
   const { delivered } = await run(stream.slice(0, -1));
   expect(delivered.map(({ type }) => type)).not.toContain("RUN_FINISHED");
@@ -97,7 +97,7 @@ test("an error that the policy withholds still ends the run as an error, whateve
   }
 });
 
-test("a repair hides nothing from the policy: what follows an early finish is judged", async () => {
+test("a repair hides nothing from the policy: events after an early finish are judged", async () => {
   const [start, ...rest] = DEVIANT["early-finish"].stream as [JsonObject, ...JsonObject[]];
   const hostile = { type: "CUSTOM", name: "open_url", value: "https://evil.example" };
   const { delivered, contexts } = await run([start, ...rest.slice(0, -1), hostile, rest.at(-1)!]);

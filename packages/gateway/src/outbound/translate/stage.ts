@@ -10,7 +10,7 @@ import { claimId } from "./claimed-ids.js";
 import "./errors.js";
 import { createEventIds } from "./event-ids.js";
 
-/** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
+/** Translates every dialect to AG-UI 1.0, and refuses events without a defined translation. */
 export const translate: Stage = {
   name: "translate",
   open: (run, next) => new Translator(run, next),
@@ -20,7 +20,7 @@ class Translator extends PassingStep {
   readonly #run: Run;
   readonly #upgrader: Upgrader;
   readonly #repairer: Repairer | undefined;
-  /** Only envelopes bring ids. */
+  /** Only envelopes have ids. */
   #idOf: ((claimed: string) => string) | undefined;
 
   constructor(run: Run, next: Step) {
@@ -67,7 +67,7 @@ class Translator extends PassingStep {
     return events;
   }
 
-  /** An envelope brings labels of its own, so the operator decides which agent may send them, not the agent. */
+  /** An envelope has labels of its own, so the operator decides which agent may send envelopes. */
   #assertConfigured(): void {
     const { agent, agentDialect } = this.#run;
     if (agentDialect === "chio") return;
@@ -78,10 +78,10 @@ class Translator extends PassingStep {
     );
   }
 
-  /** One envelope is one event and one receipt; its native form is the client leg's affair. */
+  /** One envelope is one event and one receipt; the deliver stage creates its native form. */
   #pushEnvelope(context: EventContext, first: JsonObject | undefined, claim: EnvelopeClaim): void {
     if (first?.["type"] === "RUN_STARTED") {
-      // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
+      // No policy judges this event and it has no receipt, so it must not contain values from the agent.
       const { metadata: _metadata, ...value } = first;
       const supplied = createEventContext(context.receivedAt);
       supplied.value = value;

@@ -1,13 +1,13 @@
 import type { LedgerRow } from "../../thread/ledger.js";
 
-/** Times kept of one thread; the most that `ag_ui_tools.quarantine.denials` can ask for. */
+/** The number of times kept for one thread; the most that `ag_ui_tools.quarantine.denials` can require. */
 const MAX_TIMES = 100;
 
 /**
- * When calls were denied on a thread, for `ag_ui_tools.quarantine`.
+ * The times at which calls were denied on a thread, for `ag_ui_tools.quarantine`.
  *
- * It is a row of the thread's ledger, so that neither a restart nor another gateway opens the tools again. Like what is
- * withheld it names its owner: nobody closes the tools of another person who names the same thread.
+ * It is a row of the thread's ledger, so that neither a restart nor another gateway opens the tools again. Like a withheld unit it names
+ * its owner: a client cannot close the tools of another person by naming the same thread.
  */
 export class DeniedCalls {
   readonly #owner: string;
@@ -27,19 +27,19 @@ export class DeniedCalls {
     this.#isFresh = true;
   }
 
-  /** How many were denied since then. */
+  /** The number of calls denied since then. */
   since(time: number): number {
     return this.#times.filter((at) => !(at <= time)).length;
   }
 
-  /** The row to write, if there is something new; it is asked for again unless that succeeds. */
+  /** Returns the row to write, if it changed. After a failed write the caller calls `putBack`. */
   take(): LedgerRow[] | undefined {
     if (!this.#isFresh) return undefined;
     this.#isFresh = false;
     return [{ kind: "denials", id: this.#owner, value: { times: [...this.#times] } }];
   }
 
-  /** What was taken could not be written. */
+  /** The row could not be written. */
   putBack(): void {
     this.#isFresh = true;
   }

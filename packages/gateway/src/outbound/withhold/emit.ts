@@ -12,19 +12,18 @@ import type { MessageJudge } from "./messages.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, messageKey, subagentKey } from "../../event/unit.js";
 
-/** The messages and calls that the person has. */
+/** The messages and calls that the client has. */
 export type DeliveredUnits = {
   roleOf(messageId: string): Message["role"] | undefined;
   callName(toolCallId: string): string | undefined;
 };
 
 /**
- * The form in which an allowed event leaves: without the framework's raw event, without anything
- * that is withheld, and without what only the gateway may say. The very same object when there is nothing to take out, `undefined` when nothing
- * would be left of what it asks.
+ * The form in which an allowed event is sent: without the framework's raw event, withheld parts and the gateway's own names. Returns the
+ * same object if nothing is removed, and `undefined` if nothing would be left.
  *
  * @param sent the messages of the request
- * @param known the messages and calls that the person has
+ * @param known the messages and calls that the client has
  */
 export function emittedForm(
   event: AgUiEvent,
@@ -55,7 +54,7 @@ export function emittedForm(
   }
 }
 
-/** The end of what a person has open, with nothing on it but its name. */
+/** The end of an open unit, with only its id. */
 export function bareEnd(event: AgUiEvent): AgUiEvent {
   const { rawEvent: _raw, metadata: _metadata, timestamp: _timestamp, ...rest } = event;
   if (rest.type === "SUBAGENT_FINISHED") {
@@ -74,7 +73,7 @@ function withoutRawEvent(event: AgUiEvent): AgUiEvent {
   return rest as AgUiEvent;
 }
 
-/** What the gateway itself refused is told there, with a receipt: no agent says so in its place. */
+/** Removes the metadata with which the gateway reports its own refusals: an agent must not imitate them. */
 export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
   const own = event.metadata?.[VENDOR_KEY];
   if (typeof own !== "object" || own === null || !Object.hasOwn(own, "problem")) return event;
@@ -83,8 +82,8 @@ export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
 }
 
 /**
- * A link to a withheld message or call would name it, and make the client show an empty one. A link to a message that is not
- * an assistant's (some frameworks name the result of the call before) tells the 1.0 client nothing, and misleads others.
+ * A link to a withheld message or call would name it, and make the client show an empty one. A link to a message that is not an assistant's
+ * (some frameworks name the previous call's result) means nothing to the 1.0 client and misleads others.
  */
 function withSoundParents(
   event: Extract<AgUiEvent, { type: "TOOL_CALL_START" | "SUBAGENT_STARTED" }>,
@@ -110,7 +109,7 @@ function withSoundParents(
   return kept;
 }
 
-/** An echoed input shows the person only its messages: the rest may hold what was never meant for a screen. */
+/** An echoed input is sent with its messages only: the rest may hold data that was never meant for a screen. */
 function withReducedInput(
   event: RunStartedEvent,
   register: WithheldRegister,
@@ -140,7 +139,7 @@ function withReducedOutcome(
     return interrupts.length === 0 ? undefined : { ...event, outcome: { ...outcome, interrupts } };
   }
   if (outcome?.type === "success" && outcome.pendingToolCallIds !== undefined) {
-    // An id of no call that the person has cannot be answered.
+    // A person cannot answer a call that the client does not have.
     const pending = outcome.pendingToolCallIds.filter(
       (id) => isShown(id) && known.callName(id) !== undefined,
     );

@@ -2,29 +2,30 @@ import type { AssistantMessage, Message, ToolCall } from "@countersign/wire";
 import type { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, messageKey, resultKey, subagentKey } from "../../event/unit.js";
 
-/** Judges what a list of messages brings that was never judged as a stream. */
+/** Judges the messages of a list that were never judged as a stream. */
 export type MessageJudge = {
   /**
-   * For an id under which the request or the thread holds a message that no agent could have written: that
-   * message, as the person has it; the very same object when nothing was changed, and null when something was and
-   * nobody here has the original.
+   * Restores a message of the request or the thread that no agent could have written.
+   *
+   * @returns the message as the person has it; the same object if it is unchanged; `null` if it is changed and the gateway does not have
+   * the original; `undefined` for any other message
    */
   restore(message: Message): Message | null | undefined;
-  /** Told of a message of the request, which no agent could have written, that a list leaves out. */
+  /** Called for a message of the request that no agent could have written and that a list leaves out. */
   missed(message: Message): void;
-  /** Whether a message itself may be shown. */
+  /** Whether a message itself may be delivered. */
   allowsMessage(message: Message): boolean;
-  /** Whether a tool call inside an assistant message may be shown. */
+  /** Whether a tool call inside an assistant message may be delivered. */
   allowsCall(call: ToolCall, message: AssistantMessage): boolean;
 };
 
-/** The messages a person may see; the very same array when all of them may be seen. */
+/** The messages that may be delivered; the same array if all of them may. */
 export function filterMessages(
   messages: readonly Message[],
   register: WithheldRegister,
   judge: MessageJudge,
 ): readonly Message[] {
-  // Calls first: a result may stand before the call it answers, and goes where that goes.
+  // Calls first: a result may come before its call in the list, and is withheld with it.
   const calls = new Set<ToolCall>();
   for (const message of messages) {
     if (message.role !== "assistant") continue;
@@ -50,16 +51,16 @@ export function filterMessages(
     if (seen !== undefined) kept.push(seen);
   }
   if (!changed) return messages;
-  // An id may stand twice in a list; what was withheld further down goes further up too.
+  // An id may appear twice in a list: a message withheld later in the list is withheld earlier too.
   return kept.filter((message) => restored.has(message) || !isWithheld(message, register));
 }
 
 /**
- * Puts back what a list leaves out of the words of the person and of the application, and of the answers of the client:
- * a client drops what a list does not name. An answer comes with the message that asked for it.
+ * Restores the messages of the person, the application and the client's tools that a list leaves out: a client drops every message that a
+ * list does not name. A result comes with the message of its call.
  *
  * @param sent the messages of the request, in their order
- * @returns the very same array when nothing is missing
+ * @returns the same array if nothing is missing
  */
 export function putBack(
   list: readonly Message[],
@@ -81,7 +82,7 @@ export function putBack(
     if (asks && !isWithheld(message, register)) kept.add(message);
   }
   for (const message of lost) judge.missed(message);
-  // Each comes behind the message that it stood behind.
+  // Each message returns to its place after the message before it.
   const behind = new Map<string, Message[]>();
   let place = "";
   for (const message of sent) {
@@ -100,7 +101,7 @@ export function putBack(
   return whole;
 }
 
-/** What only the person, their application or their client can have said. */
+/** Whether only the person, their application or their client can have sent a message. */
 function isOfClient({ role }: Message): boolean {
   return role === "user" || role === "system" || role === "developer" || role === "tool";
 }
@@ -117,16 +118,16 @@ function filterMessage(
   if (calls.length === message.toolCalls.length) return message;
   if (calls.length > 0) return { ...message, toolCalls: calls };
   const { toolCalls: _withheld, ...rest } = message;
-  // A message that was only there for its calls goes with them.
+  // A message that has only withheld calls is withheld with them.
   return rest.content === undefined ? undefined : rest;
 }
 
-/** An answer to a call that is not shown would stand alone. */
+/** A result of a withheld call is withheld too. */
 function isOfWithheldCall(message: Message, register: WithheldRegister): boolean {
   return message.role === "tool" && register.find(callKey(message.toolCallId)) !== undefined;
 }
 
-/** Whether a message of a list is left out of it: by itself, or with the calls that it was only there for. */
+/** Whether a message is left out of a list: on its own, or because all it has is withheld calls. */
 export function isWithheldMessage(message: Message, register: WithheldRegister): boolean {
   if (isWithheld(message, register)) return true;
   if (message.role !== "assistant" || (message.content ?? "") !== "") return false;

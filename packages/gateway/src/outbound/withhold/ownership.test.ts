@@ -95,7 +95,7 @@ const INTRUSIONS: Record<string, (id: string) => object[]> = {
 };
 
 test.each(Object.entries(INTRUSIONS))(
-  "%s under the id of what the person or their application said is blocked, and that stays visible",
+  "%s under the id of a message of the person or their application is blocked, and the message stays visible",
   async (_name, make) => {
     const events = [...make("u1"), ...make("s1"), snapshot(HISTORY), ...text("m", "fine")];
     const { delivered, blocked } = await through(events);
@@ -106,7 +106,7 @@ test.each(Object.entries(INTRUSIONS))(
   },
 );
 
-test("text, reasoning and activities do not write into an answer or into each other", async () => {
+test("text, reasoning and activities do not write into a result or into each other", async () => {
   const { delivered, blocked } = await through([
     ...text("t1", SECRET),
     ...text("m", "fine"),
@@ -115,7 +115,7 @@ test("text, reasoning and activities do not write into an answer or into each ot
     ...activity("a1"),
     { type: "ACTIVITY_SNAPSHOT", messageId: "x", activityType: "card", content: {} },
     ...text("x", SECRET),
-    // Its parent is an answer, so the client puts it into a message of its own name.
+    // Its parent is a result, so the client puts it into a message with the id of the call.
     { type: "TOOL_CALL_START", toolCallId: "d", toolCallName: "other", parentMessageId: "t1" },
     { type: "TOOL_CALL_END", toolCallId: "d" },
     ...reasoning("d"),
@@ -126,7 +126,7 @@ test("text, reasoning and activities do not write into an answer or into each ot
   expect(listOf(delivered).map(({ id }) => id)).toEqual(["s1", "u1", "a1", "t1", "m"]);
 });
 
-/** Messages of every role that the agent brings, under an id each. */
+/** Messages of every role from the agent, each with its own id. */
 const OWN: Record<string, readonly object[]> = {
   m1: text("m1", "fine"),
   r1: reasoning("r1"),
@@ -180,13 +180,13 @@ test("a call or a subagent is attached to an assistant message or to a new one, 
   );
 });
 
-/** Calls of `slow` are held until they are whole; a text that begins with "no" is withheld. */
+/** Calls of `slow` are held until they are complete; a text that begins with "no" is withheld. */
 const HOLDING = `${OPEN_POLICY}  ag_ui_tools: { call: { default: allow }, arguments: { slow: { type: object } } }
   ag_ui_conditions:
     rules: [{ id: no, when: 'has(event.delta) && event.type == "TEXT_MESSAGE_CONTENT" && event.delta.startsWith("no")' }]
 `;
 
-test("whatever ids an agent gives its messages and calls, the client never has an assistant message beside another of its id", async () => {
+test("for any ids of messages and calls, the client never has an assistant message beside another message with its id", async () => {
   const ids = ["a1", "c", "x", "y", "z"];
   const id = fc.constantFrom(...ids);
   const parent = fc.constantFrom(undefined, "", ...ids);
@@ -205,7 +205,7 @@ test("whatever ids an agent gives its messages and calls, the client never has a
       { type: "TOOL_CALL_RESULT", messageId: `of ${toolCallId}`, toolCallId, content: "done" },
     ]),
   );
-  // A call stays open while the unit behind it comes.
+  // A call stays open during the unit after it.
   const interleaved = fc.tuple(started, unit).map(([named, between]) => {
     const { toolCallId } = named;
     const isOfIt = between.some(
@@ -278,7 +278,7 @@ test.each([
   expect(list?.emitted).toBeDefined();
 });
 
-test("an echoed input cannot change what was said, and an unchanged list leaves as it came", async () => {
+test("an echoed input cannot change a message, and an unchanged list is sent unchanged", async () => {
   const gateway = createInProcess(OPEN_POLICY);
   const { delivered } = await gateway.run(
     input(HISTORY),
@@ -299,14 +299,14 @@ test("an echoed input cannot change what was said, and an unchanged list leaves 
   expect(list?.emitted).toBeUndefined();
 });
 
-test("a field that a framework loses is put back without a block", async () => {
+test("a field that a framework loses is restored without a block", async () => {
   const { metadata: _lost, ...bare } = USER;
   const { delivered, blocked } = await through([snapshot([SYSTEM, bare, ASSISTANT, ANSWER])]);
   expect(listOf(delivered)).toEqual(HISTORY);
   expect(blocked.size).toBe(0);
 });
 
-test("a made-up result does not hide the answer the person gave, and no result takes its id", async () => {
+test("an invented result does not hide the person's answer, and no result takes its id", async () => {
   const { delivered, blocked } = await through([
     { type: "TOOL_CALL_RESULT", messageId: "x", toolCallId: "c", content: SECRET },
     { type: "TOOL_CALL_RESULT", messageId: "t1", toolCallId: "other", content: SECRET },
@@ -317,7 +317,7 @@ test("a made-up result does not hide the answer the person gave, and no result t
   expect(listOf(delivered)).toEqual(HISTORY);
 });
 
-test("a result of the agent's own cannot move to a call that only the client answers, and is judged again when it changes", async () => {
+test("an agent's own result cannot move to a call that only the client answers, and is judged again if it changes", async () => {
   const policy = `${OPEN_POLICY}  ag_ui_conditions:
     rules:
       - { id: word, effect: block, when: 'has(event.type) && event.type == "TOOL_CALL_RESULT" && event.content == "${SECRET}"' }
@@ -342,7 +342,7 @@ test("a result of the agent's own cannot move to a call that only the client ans
   expect(listOf(same.delivered)).toHaveLength(5);
 });
 
-test("what the person said and answered does not vanish by a message list, in whatever part it is left out", async () => {
+test("the person's messages and answers survive a message list that leaves out any part of them", async () => {
   const later: Message = { id: "u2", role: "user", content: "and 6" };
   const messages = [...HISTORY, later];
   const other = { id: "a9", role: "assistant", content: "new" };
@@ -355,7 +355,7 @@ test("what the person said and answered does not vanish by a message list, in wh
       expect(new Set(ids).size).toBe(ids.length);
       const kept = messages.filter(({ id }) => left.some((one) => one.id === id) || id !== "a1");
       const expected = kept.map((one) => one.id);
-      // An answer comes with its question.
+      // A result comes with its call.
       if (!left.some(({ id }) => id === "t1") && !expected.includes("a1")) {
         expected.splice(2, 0, "a1");
       }
@@ -370,7 +370,7 @@ test("what the person said and answered does not vanish by a message list, in wh
   );
 });
 
-test("the result of a held call does not show in a message list before the call is judged", async () => {
+test("the result of a held call is not in a message list before the call is judged", async () => {
   const policy = `${OPEN_POLICY}  ag_ui_tools:
     arguments: { pay: { type: object, properties: { amount: { maximum: 100 } } } }
 `;

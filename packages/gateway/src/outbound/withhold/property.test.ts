@@ -8,7 +8,7 @@ import { generateStream } from "../../../../wire/src/testing/streams.js";
 import type { EventContext } from "../../event/event-context.js";
 import { createInProcess, frames } from "../../testing/in-process.js";
 
-/** Rules that pick out some of what the generator makes, so that units are cut at every place. */
+/** Rules that match some of the generator's output, so that units are cut at every place. */
 const BLOCKERS = [
   'event.type == "TEXT_MESSAGE_START" && event.messageId in ["m1", "k1"]',
   'event.type == "TEXT_MESSAGE_CONTENT" && event.messageId in ["m2", "k2"]',
@@ -51,7 +51,7 @@ ${held ? "  ag_ui_tools:\n    arguments:\n      lookup: { type: object }\n" : ""
   }`;
 }
 
-/** Puts a word of its own into everything a person could read, so that each can be looked for. */
+/** Puts a unique word into everything a person could read, so that the test can search for each. */
 function mark(events: readonly AgUiEvent[]): AgUiEvent[] {
   let count = 0;
   const word = (): string => `«${count++}»`;
@@ -90,7 +90,7 @@ const OWNERSHIP_RULES = new Set([
   "gateway/rewritten",
 ]);
 
-/** Follows the decisions in their order and collects every word that must not have left. */
+/** Follows the decisions in order and collects every word that must be withheld. */
 function forbiddenWords(contexts: readonly EventContext[]): Set<string> {
   const messages = new Set<string>();
   const calls = new Set<string>();
@@ -103,7 +103,7 @@ function forbiddenWords(contexts: readonly EventContext[]): Set<string> {
     forbid(event.rawEvent ?? {});
     if (!decision.allow) {
       if (part !== true) forbid(event);
-      // What writes into another's message is kept out alone: that message stays.
+      // A write into another's message is withheld alone: that message stays.
       if (OWNERSHIP_RULES.has(decision.rule)) continue;
       if ("messageId" in event && event.messageId !== undefined) {
         if (event.type !== "TOOL_CALL_RESULT" && !event.type.startsWith("REASONING_START")) {
@@ -131,10 +131,10 @@ function forbiddenWords(contexts: readonly EventContext[]): Set<string> {
   return forbidden;
 }
 
-// One in a thousand streams finds what sixty do not: raise it when the stages before change.
+// One in a thousand streams finds a defect that sixty do not: raise it when an earlier stage changes.
 const RUNS = Number(process.env["COUNTERSIGN_PROPERTY_RUNS"] ?? 60);
 
-test("whatever is withheld, what is left is a stream the official client accepts, without a word of it", async () => {
+test("after any withholding, the official client accepts the rest of the stream, and it has no withheld word", async () => {
   let runs = 0;
   let withheld = 0;
   await fc.assert(

@@ -5,10 +5,10 @@ import type { Withheld } from "../../event/withheld-register.js";
 import type { UnitKey } from "../../event/unit.js";
 
 /**
- * What was withheld, as rows of the thread's ledger.
+ * The withheld units as rows of the thread's ledger.
  *
- * They name whose they are: where nobody holds to owners of threads, what was blocked for one person must not
- * withhold anything from another who names the same thread.
+ * Each row names its owner. If a policy does not enforce thread owners, a block for one person must not withhold anything from another
+ * person who names the same thread.
  */
 export function withheldRows(
   owner: string,

@@ -55,7 +55,7 @@ test("a text message that is blocked at its start is withheld to its end", async
   expect(finished(run)).toBe(true);
 });
 
-test("a text message that is blocked in its middle is muted, closed for the person, and gone from a snapshot", async () => {
+test("a text message that is blocked in its middle is cut, closed for the client, and missing from a snapshot", async () => {
   const run = await through(
     blocking(`event.type == "TEXT_MESSAGE_CONTENT" && event.delta.contains("${SECRET}")`),
     [
@@ -188,7 +188,7 @@ test("a withheld tool call stays withheld in a snapshot, an echoed input, a seco
   expect(run.types.some((type) => type.startsWith("TOOL_CALL"))).toBe(false);
 });
 
-test("a call that was withheld in one run does not come back in a later run of the thread", async () => {
+test("a call that was withheld in one run stays withheld in a later run of the thread", async () => {
   await through(noTool("danger"), [...call("c", "danger", SECRET)]);
   const later = await through(noTool("danger"), [
     { type: "TOOL_CALL_RESULT", messageId: "r", toolCallId: "c", content: SECRET },
@@ -201,7 +201,7 @@ test("a call that was withheld in one run does not come back in a later run of t
   expect(finished(later)).toBe(true);
 });
 
-test("interrupts and pending ids of a withheld call, and pending ids of no call, are taken out of the end of the run", async () => {
+test("interrupts and pending ids of a withheld call, and pending ids of no call, are removed from the end of the run", async () => {
   const policy = noTool("danger");
   fixture = await startFixture(
     (request) => {
@@ -237,7 +237,7 @@ test("interrupts and pending ids of a withheld call, and pending ids of no call,
   expect(holds(both) || holds(one)).toBe(false);
 });
 
-test("a call is named by no link once it is withheld", async () => {
+test("no link names a withheld call", async () => {
   const run = await through(
     blocking('event.type == "TEXT_MESSAGE_START" && event.messageId == "x"'),
     [
@@ -255,7 +255,7 @@ test("a call is named by no link once it is withheld", async () => {
 
 const CLIENT_TOOL = { name: "ask", description: "asks", parameters: { type: "object" } };
 
-test("a result that the agent makes up for a tool of the client is blocked, streamed or in a snapshot", async () => {
+test("a result that the agent invents for a tool of the client is blocked, streamed or in a snapshot", async () => {
   const run = await through(
     OPEN_POLICY,
     [
@@ -278,7 +278,7 @@ test("a result that the agent makes up for a tool of the client is blocked, stre
   );
 });
 
-test("a frontend tool that the client did not advertise is blocked where the policy asks for it", async () => {
+test("a frontend tool that the client did not advertise is blocked if the policy requires it", async () => {
   const run = await through(
     `${OPEN_POLICY}  ag_ui_tools: { require_advertised: true }\n`,
     [...call("c", "other", SECRET), ...call("d", "ask", "{}")],
@@ -338,7 +338,7 @@ const SCHEMA = `${OPEN_POLICY}  ag_ui_tools:
       pay: { type: object, properties: { amount: { type: number, maximum: 100 } }, required: [amount] }
 `;
 
-test("a call whose arguments the policy looks at shows nothing before they are whole and judged", async () => {
+test("a call whose arguments the policy reads is not delivered before they are complete and judged", async () => {
   const good = await through(SCHEMA, [
     { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "pay" },
     ...text("m", "meanwhile"),
@@ -364,7 +364,7 @@ test("a call whose arguments the policy looks at shows nothing before they are w
   expect(bad.drafts.at(-2)?.receipt.denial_reason).toBe("tool arguments do not fit their schema");
 });
 
-test("a call that is never completed is never shown, and leaves a receipt", async () => {
+test("a call that is never completed is never delivered, and leaves a receipt", async () => {
   fixture = await startFixture(
     (request) => {
       const ids = idsOf(request.body);
@@ -386,7 +386,7 @@ test("a call that is never completed is never shown, and leaves a receipt", asyn
   expect(held.map(({ receipt }) => receipt.allowed)).toEqual([false, false]);
 });
 
-test("what is held is bounded: a call that grows over the limit ends the run", async () => {
+test("held events are limited: a call that grows over the limit ends the run", async () => {
   fixture = await startFixture(
     (request) => {
       const ids = idsOf(request.body);

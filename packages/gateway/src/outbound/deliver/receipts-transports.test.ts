@@ -51,8 +51,8 @@ async function ask({ url }: Fixture, headers: object = {}): Promise<SeenEvent[]>
   return sseEvents(await answer.text());
 }
 
-test("a client that comes back to its stream has one receipt of each event, wherever the line was torn", async () => {
-  // Behind an event, behind its receipt, behind the receipt of the end.
+test("a client that resumes its stream has one receipt for each event, wherever the connection broke", async () => {
+  // After an event, after its receipt, and after the receipt of the end.
   for (const dropAfter of [3, 4, 11]) {
     const talker = createTalker(3);
     const context = await start(talker.script);
@@ -75,7 +75,7 @@ test("a client that comes back to its stream has one receipt of each event, wher
 
 const MANY = 40_000;
 
-test("receipts count for a reader who is slow: an agent waits that writes little itself", async () => {
+test("receipts count towards a slow reader: an agent that sends little itself has to wait", async () => {
   let written = 0;
   const { url, gateway } = await start(
     ({ body }) => ({
@@ -109,11 +109,11 @@ test("receipts count for a reader who is slow: an agent waits that writes little
       { interval: 500, timeout: 20_000 },
     )
     .toBe(true);
-  // All of them are three megabytes, which the sockets between would hold; with receipts they are forty.
+  // All events take three megabytes, which the socket buffers would hold; with receipts they take forty.
   expect(run?.counters.forwarded).toBeLessThan(MANY / 2);
 }, 30_000);
 
-test("runs that follow one another on a stream count on", async () => {
+test("consecutive runs on a stream continue the numbering", async () => {
   const second = { ...IDS, runId: "run-2" };
   const events = [...inRun(IDS, text("m1", "one")), ...inRun(second, text("m2", "two"))];
   const context = await start(
@@ -128,7 +128,7 @@ test("runs that follow one another on a stream count on", async () => {
 });
 
 test.each(["1.0", "envelope"])(
-  "an envelope under the name of a receipt does not pass, for a client of %s",
+  "an envelope with the name of a receipt is blocked, for a client of %s",
   async (dialect) => {
     for (const mode of ["enforce", "observe"]) {
       const context = await start(
@@ -148,7 +148,7 @@ test.each(["1.0", "envelope"])(
   },
 );
 
-test("in a raw event a receipt is none: it is signed for as the raw event it is", async () => {
+test("a receipt inside a raw event is not a receipt: the gateway records it as a raw event", async () => {
   const forged = { type: "CUSTOM", name: "countersign.receipt", value: { forged: true } };
   const context = await start(({ body }) => ({
     pieces: inRun(idsOf(body), [{ type: "RAW", event: forged }]).map(sseFrame),

@@ -11,7 +11,7 @@ import { createMemoryRecorder, OPEN_POLICY } from "../../testing/fixture.js";
 import { record } from "../record/stage.js";
 import { FinalRules } from "./final-rules.js";
 
-/** What is left of a stream after withholding may be out of order; here it is so from the beginning. */
+/** After withholding, the rest of a stream may be out of order; this stream is so from the start. */
 async function recordAll(events: readonly AgUiEvent[]) {
   const recorder = createMemoryRecorder();
   const letOn: EventContext[] = [];
@@ -52,7 +52,7 @@ async function recordAll(events: readonly AgUiEvent[]) {
 
 const START: AgUiEvent = { type: "RUN_STARTED", threadId: "t", runId: "r" };
 
-test("an event the client would throw on is signed for as blocked, and nothing after it", async () => {
+test("an event on which the client would throw is recorded as blocked, and no later event is recorded", async () => {
   const { drafts, contexts } = await recordAll([
     START,
     { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" },
@@ -63,7 +63,7 @@ test("an event the client would throw on is signed for as blocked, and nothing a
   expect(contexts.at(-1)?.decision).toMatchObject({ allow: false, onBlock: "end" });
 });
 
-test("what the guard takes out of an event is not in the hash of what left", async () => {
+test("the hash of the sent event excludes the parts that the guard removes", async () => {
   const { drafts, contexts } = await recordAll([
     START,
     { type: "TEXT_MESSAGE_START", messageId: "m", subagentRunId: "one" },
