@@ -3,7 +3,7 @@ import type { WebSocket } from "ws";
 import { expect, test } from "vitest";
 import { answerPings, MAX_UNREAD_BYTES } from "./answer-pings.js";
 
-test("a ping is answered up to the bound of what waits unread, and one byte over it is not", () => {
+test("a ping is answered up to the limit of unread bytes, and not one byte above it", () => {
   const answers: unknown[] = [];
   const socket = Object.assign(new EventEmitter(), {
     bufferedAmount: 0,

@@ -2,9 +2,9 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** A path that should lead to a file leads to a pipe, a device or a directory. */
+    /** The path is a pipe, a device or a directory instead of a file. */
     ERR_FILE_KIND: { file: string };
-    /** A file is larger than any of its kind has a reason to be. */
+    /** The file is larger than the limit of its kind. */
     ERR_FILE_TOO_LARGE: { file: string; limit: number };
   }
 }

@@ -3,7 +3,7 @@ import { createHealth } from "./health.js";
 
 afterEach(() => vi.useRealTimers());
 
-test("a wall clock that is set back does not keep what works again from being found", async () => {
+test("a wall clock that is set back does not delay the next probe", async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: 10_000_000 });
   let isBack = false;
   const health = createHealth(async () => {
@@ -19,7 +19,7 @@ test("a wall clock that is set back does not keep what works again from being fo
   expect(health.isReady()).toBe(true);
 });
 
-test("what is down is asked at most once a second", () => {
+test("a failed dependency is probed at most once a second", () => {
   let now = 0;
   const probe = vi.fn(() => Promise.reject(new Error("down")));
   const health = createHealth(probe, () => now);

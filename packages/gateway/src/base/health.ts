@@ -1,20 +1,20 @@
-/** Whether something that we depend on works now: what `/readyz` answers. */
+/** The health of a dependency, for `/readyz`. */
 export type Health = {
-  /** Asks again, at most once a second, while it does not. */
+  /** True when it works. Probes it at most once a second while it does not. */
   isReady(): boolean;
   succeeded(): void;
   failed(): void;
 };
 
-/** Milliseconds between two questions to something that is down. */
+/** Milliseconds between two probes of a failed dependency. */
 const PROBE_MS = 1000;
 
 /**
- * Remembers how it went last. One success after a failure is enough to be ready again.
+ * Remembers the last outcome. One success after a failure is enough to be ready again.
  *
- * A gateway that is not ready gets no traffic, and so nothing that could succeed: whoever asks
- * whether it is ready makes it find out, by the probe. `now` only ever goes on: by a clock that is set
- * back, the next question would be an hour away.
+ * A gateway that is not ready gets no traffic, and so nothing could succeed: the readiness check
+ * itself starts the probe. `now` is monotonic: a wall clock that is set back could delay the next
+ * probe by an hour.
  */
 export function createHealth(
   probe?: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** What the gateway tells its operator. */
+/** The gateway's log for its operator. */
 export type Journal = {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -6,7 +6,7 @@ export type Journal = {
   error(facts: object, message: string): void;
 };
 
-/** Tells nobody. */
+/** Logs nothing. */
 export const SILENT_JOURNAL: Journal = {
   debug: () => {},
   info: () => {},

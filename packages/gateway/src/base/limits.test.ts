@@ -20,7 +20,7 @@ async function start(listenLimits: Partial<ListenLimits>, tls = false): Promise<
 }
 const portOf = (): number => Number(new URL(fixture.url).port);
 
-/** A connection that sends what it is told and tells what came back, and when it was cut. */
+/** A raw connection that records the bytes it receives, and when it was closed. */
 function raw(isTls = false): {
   send(text: string): void;
   ended: Promise<string>;
@@ -50,7 +50,7 @@ function raw(isTls = false): {
 }
 const ping = "GET /ping HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** Sends one character at a time until it is cut. */
+/** Sends one character at a time until the connection closes. */
 async function drip(connection: ReturnType<typeof raw>, text: string): Promise<string> {
   let index = 0;
   const timer = setInterval(() => connection.send(text[index++ % text.length] as string), 20);
@@ -70,7 +70,7 @@ function post(body: string, headers: Record<string, string> = {}): Promise<Respo
 const input = (runId: string, pad = ""): string =>
   JSON.stringify({ threadId: runId, runId, protocolVersion: "1.0", messages: [] }) + pad;
 
-test("connections of one address: at the bound, one over, and again after one closed", async () => {
+test("connections of one address: at the limit, one above, and again after one closed", async () => {
   await start({ connectionsPerAddress: 2, trustedProxies: [] });
   const [first, second] = [raw(), raw()];
   first.send(ping);
@@ -85,12 +85,12 @@ test("connections of one address: at the bound, one over, and again after one cl
   second.end();
 });
 
-test("behind a trusted proxy the client's own address counts, and nobody else's word", async () => {
+test("behind a trusted proxy the address that the proxy reports counts, and no other", async () => {
   await start({ connectionsPerAddress: 1 });
   const from = (address: string): Record<string, string> => ({ "x-forwarded-for": address });
   const held = await post(input("held-1"), from("203.0.113.7"));
   expect(held.status).toBe(200);
-  // What the client wrote in front does not help it.
+  // An address that the client put in front of the proxy's makes no difference.
   const over = await post(input("r2"), from("198.51.100.1, 203.0.113.7"));
   expect(over.status).toBe(429);
   expect(await over.json()).toMatchObject({ code: "ERR_ACCESS_ADDRESS" });
@@ -101,7 +101,7 @@ test("behind a trusted proxy the client's own address counts, and nobody else's 
   );
 });
 
-test("connections over all: at the bound, one over", async () => {
+test("connections in total: at the limit, one above", async () => {
   await start({ connections: 1 });
   const first = raw();
   first.send(ping);
@@ -132,7 +132,7 @@ test.each([
   expect(fixture.agentRequests).toEqual([]);
 });
 
-test("a body that drips in over HTTP/2 is refused in time", async () => {
+test("a body that drips in over HTTP/2 is rejected in time", async () => {
   await start({ requestTimeoutMs: 150 }, true);
   const session = connectHttp2(`https://127.0.0.1:${portOf()}`, { rejectUnauthorized: false });
   session.on("error", () => {});
@@ -150,7 +150,7 @@ test("a body that drips in over HTTP/2 is refused in time", async () => {
   session.destroy();
 });
 
-test("an HTTP/2 connection that opens nothing is cut in time", async () => {
+test("an HTTP/2 connection that opens no stream is closed in time", async () => {
   await start({ headersTimeoutMs: 150 }, true);
   const session = connectHttp2(`https://127.0.0.1:${portOf()}`, { rejectUnauthorized: false });
   session.on("error", () => {});
@@ -161,10 +161,10 @@ test("an HTTP/2 connection that opens nothing is cut in time", async () => {
 });
 
 test.each([
-  ["that takes nothing of its answers", { initialWindowSize: 0 }, true],
-  ["that goes on with its body after the answer", {}, false],
+  ["that reads none of its responses", { initialWindowSize: 0 }, true],
+  ["that sends more of its body after the response", {}, false],
 ])(
-  "an HTTP/2 client %s is cut in time; one whose stream is open is not",
+  "an HTTP/2 client %s is closed in time; one with an open stream is not",
   async (_name, settings, endsBody) => {
     await start({ requestTimeoutMs: 100, keepAliveMs: 50 }, true);
     const options = { rejectUnauthorized: false };
@@ -189,7 +189,7 @@ test.each([
   },
 );
 
-test("a head at the bound is read, one over is refused", async () => {
+test("a head at the limit is read, one above is rejected", async () => {
   await start({ headerBytes: 2048 });
   const status = (size: number): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
@@ -208,7 +208,7 @@ test("a head at the bound is read, one over is refused", async () => {
   expect(await status(2048)).toBe(431);
 });
 
-test("a body at the bound is read, one byte over is refused and signed for as refused", async () => {
+test("a body at the limit is read, one byte above is rejected with a receipt", async () => {
   const at = input("r1", " ".repeat(1000));
   await start({ bodyBytes: at.length });
   expect((await post(at)).status).toBe(200);
@@ -226,7 +226,7 @@ test("a connection without a next request is closed", async () => {
   expect(await connection.ended).toMatch(/^HTTP\/1\.1 200/);
 });
 
-/** A socket, with what it got and how it ended. */
+/** A socket, with its messages and its close code. */
 async function open(): Promise<{
   socket: WebSocket;
   events: { code?: string }[];
@@ -242,7 +242,7 @@ async function open(): Promise<{
   return { socket, events, closed };
 }
 
-test("a message at the bound is read, one byte over ends the socket", async () => {
+test("a message at the limit is read, one byte above closes the socket", async () => {
   const at = input("r1", " ".repeat(2000));
   await start({ frameBytes: at.length });
   const { socket, events, closed } = await open();
@@ -252,7 +252,7 @@ test("a message at the bound is read, one byte over ends the socket", async () =
   expect((await closed)[0]).toBe(1009);
 });
 
-test("messages at twice the rate at once are taken, one more ends the socket", async () => {
+test("a burst of twice the rate is accepted, one more message closes the socket", async () => {
   await start({ messagesPerSecond: 2 });
   const { socket, events, closed } = await open();
   for (let times = 0; times < 4; times++) socket.send('{"type":"STOP"}');
@@ -263,7 +263,7 @@ test("messages at twice the rate at once are taken, one more ends the socket", a
   expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "ERR_SOCKET_RATE" });
 });
 
-test("a socket that is not used is closed; one with a run open is not, however silent", async () => {
+test("an idle socket is closed; one with an open run is not, however silent", async () => {
   await start({ socketIdleMs: 150 });
   const [idle, busy] = [await open(), await open()];
   busy.socket.send(input("held"));

@@ -1,13 +1,13 @@
-/** Time comes in through this door. */
+/** The source of time. */
 export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number;
 };
 
-/** Fresh identifiers come in through this door. */
+/** The source of new identifiers. */
 export type MintId = (
   kind: "thread" | "run" | "message" | "toolCall" | "event" | "session",
 ) => string;
 
-/** The machine's own clock. */
+/** The system clock. */
 export const SYSTEM_CLOCK: Clock = { now: () => Date.now() };

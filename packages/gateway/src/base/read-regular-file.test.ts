@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("a file is read whole up to its limit, also behind a link; one byte more is refused", async () => {
+test("a file is read whole up to its limit, also through a link; one byte more is rejected", async () => {
   const file = join(folder, "a");
   const link = join(folder, "link");
   await symlink("a", link);
@@ -24,14 +24,14 @@ test("a file is read whole up to its limit, also behind a link; one byte more is
   );
 });
 
-test("a file of a gigabyte is refused by its size alone", async () => {
+test("a file of a gigabyte is rejected by its size alone", async () => {
   const file = join(folder, "a");
   await writeFile(file, "");
   await truncate(file, 2 ** 30);
   expect(() => readRegularFile(file, 1000)).toThrow("larger than 1000 bytes");
 });
 
-test("a pipe that nobody writes to, a device and a directory are refused at once", () => {
+test("a pipe without a writer, a device and a directory are rejected at once", () => {
   const pipe = join(folder, "pipe");
   execFileSync("mkfifo", [pipe]);
   for (const file of [pipe, "/dev/zero", folder]) {
@@ -43,7 +43,7 @@ test("a pipe that nobody writes to, a device and a directory are refused at once
 });
 
 test.skipIf(process.platform !== "linux")(
-  "a file whose size says nothing is bounded while it is read",
+  "a file that reports no size is limited while it is read",
   () => {
     expect(readRegularFile("/proc/self/status", 100_000).byteLength).toBeGreaterThan(100);
     expect(() => readRegularFile("/proc/self/status", 100)).toThrow("larger than 100 bytes");

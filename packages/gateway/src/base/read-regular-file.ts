@@ -3,17 +3,18 @@ import type { Stats } from "node:fs";
 import { CountersignError } from "@countersign/core";
 import "./file-errors.js";
 
-// Windows has no such flag and no pipes among its files.
+// Windows has neither this flag nor named pipes in its file system.
 const WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const STEP_BYTES = 64 * 1024;
 
 /**
- * The bytes of a file that may be read again while the gateway works.
+ * Reads a file, also while the gateway serves.
  *
- * A pipe without a writer would keep the whole process waiting for good, a device may never end: only a regular file
- * is read, and never more of it than `maxBytes`, also when it grows meanwhile.
+ * A pipe without a writer would block the process forever, and a device may never end. So only a
+ * regular file is read, and at most `maxBytes` of it, also when it grows meanwhile.
  *
- * @throws CountersignError `ERR_FILE_KIND`, `ERR_FILE_TOO_LARGE`; the system's own error when it cannot be opened
+ * @throws CountersignError `ERR_FILE_KIND`, `ERR_FILE_TOO_LARGE`; the system's own error when it
+ * cannot be opened
  */
 export function readRegularFile(file: string, maxBytes: number): Buffer {
   const descriptor = openSync(file, WITHOUT_WAITING);
@@ -28,7 +29,8 @@ export function readRegularFile(file: string, maxBytes: number): Buffer {
 }
 
 /**
- * Refuses what `readRegularFile` would, for readers of their own; what is not there passes.
+ * Rejects a path that `readRegularFile` would, for callers with their own reader; a missing file
+ * passes.
  *
  * @throws CountersignError `ERR_FILE_KIND`
  */
@@ -50,7 +52,7 @@ function readBounded(descriptor: number, file: string, maxBytes: number): Buffer
 }
 
 /**
- * Refuses a path that leads to something else than a file.
+ * Rejects a path that is not a regular file.
  *
  * @throws CountersignError `ERR_FILE_KIND`
  */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LightSignal } from "./signal.js";
 
-test("listeners are told once, in order, and those that left or came too late are not", () => {
+test("listeners are called once, in order; removed and late ones are not", () => {
   const signal = new LightSignal();
   const told: string[] = [];
   const left = (): void => void told.push("left");
@@ -20,7 +20,7 @@ test("listeners are told once, in order, and those that left or came too late ar
   expect([signal.aborted, signal.reason]).toEqual([true, "first reason"]);
 });
 
-test("a listener may leave while others are told", () => {
+test("a listener may be removed while others are called", () => {
   const signal = new LightSignal();
   const told: string[] = [];
   const first = (): void => {

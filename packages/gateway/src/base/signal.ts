@@ -1,4 +1,4 @@
-/** The part of an `AbortSignal` that the gateway asks for; one of either kind can be handed over. */
+/** The part of an `AbortSignal` that the gateway uses; both kinds implement it. */
 export type Signal = {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -9,17 +9,17 @@ export type Signal = {
 const NONE: readonly (() => void)[] = [];
 
 /**
- * A signal and its controller in one: it aborts once, and tells whoever listens then.
+ * A signal and its controller in one object: it aborts once and calls its listeners.
  *
- * Node's own pair takes 830 bytes, because every signal has a hidden class of its own; an open stream has
- * two of them and does little but wait.
+ * Node's own pair takes 830 bytes, because every signal has a hidden class of its own. An open
+ * stream has two of them and is mostly idle.
  */
 export class LightSignal implements Signal {
   aborted = false;
   reason: unknown;
   #listeners: readonly (() => void)[] = NONE;
 
-  /** Aborts, unless it has: the first reason stays. */
+  /** Aborts once: the first reason stays. */
   abort(reason?: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -29,10 +29,10 @@ export class LightSignal implements Signal {
     for (const listener of listeners) listener();
   }
 
-  /** Listeners are called once whatever they ask for: nothing aborts twice. */
+  /** Listeners are called once, whatever their options: nothing aborts twice. */
   addEventListener(_type: "abort", listener: () => void): void {
     if (this.aborted || this.#listeners.includes(listener)) return;
-    // A new list each time: one that grows in place takes room for sixteen more.
+    // A new array each time: one that grows in place reserves room for sixteen more.
     this.#listeners = this.#listeners.concat([listener]);
   }
 

@@ -6,17 +6,17 @@ import type { Principal } from "../access/principal.js";
 import type { Session } from "../sessions/session.js";
 import type { TokenContext, TokenVerifier } from "../access/capabilities.js";
 
-/** Tokens remembered that have something to be given back; an agent may bring one with each event. */
+/** Tokens with reservations to return; an agent may send a token with each event. */
 const MAX_RESERVED = 256;
 
-/** The tokens of one run: those of its session, and what the agent's own answer brought. */
+/** The tokens of one run: those of its session, and those that the agent's response brought. */
 export class RunCapabilities implements Capabilities {
   readonly #session: Session;
-  /** Where a token is presented, the same for every event of the run. */
+  /** The context in which tokens are presented, the same for every event of the run. */
   readonly #context: TokenContext;
   readonly #tokens: TokenVerifier;
   #own: string | undefined;
-  /** Tokens of which events were asked for. */
+  /** Tokens with reserved events. */
   #reserved: Set<JsonValue> | undefined;
 
   constructor(
@@ -26,14 +26,14 @@ export class RunCapabilities implements Capabilities {
   ) {
     this.#session = session;
     const sessionId = session.id;
-    // Anonymous is what everybody shares: it is never the principal that a token names.
+    // All clients share the anonymous principal, so a token never names it.
     this.#context =
       id === ANONYMOUS.id ? { agent, sessionId } : { agent, sessionId, principal: id };
     this.#tokens = tokens;
   }
 
   session(subject?: TokenSubject): CapabilityFacts[] {
-    // Judged anew each time: a token may have expired or been revoked since the last event.
+    // Verified again each time: a token may have expired or been revoked since the last event.
     return this.#all()
       .toReversed()
       .map((token) => this.presented(token, subject));
@@ -52,8 +52,8 @@ export class RunCapabilities implements Capabilities {
   }
 
   /**
-   * Sees to it that so many events of the tokens that may count for an event are at hand: of the one it brings, or
-   * else of the session's.
+   * Reserves that many events of the tokens that an event may use: of its own token, or else of the
+   * session's.
    */
   reserve(
     presented: JsonValue | undefined,
@@ -70,7 +70,7 @@ export class RunCapabilities implements Capabilities {
     return waits === undefined ? undefined : Promise.all(waits).then(() => undefined);
   }
 
-  /** The run is over: what is reserved for it may be used elsewhere. */
+  /** Called at the end of the run: its reservations may be used elsewhere. */
   settle(): void {
     if (this.#reserved !== undefined) this.#tokens.settle?.(this.#reserved);
     this.#reserved = undefined;
@@ -80,12 +80,14 @@ export class RunCapabilities implements Capabilities {
     const until = this.#tokens.reserve?.(token, this.#context, events, isPatient);
     if (until === undefined) return undefined;
     this.#reserved ??= new Set();
-    // What is not remembered here goes back when it has not been used for a while.
+    // Reservations that are not remembered here are returned after a time without use.
     if (this.#reserved.size < MAX_RESERVED) this.#reserved.add(token);
     return until;
   }
 
-  /** The agent's own, then those handed to the session for whoever uses it or for this principal. */
+  /**
+   * The agent's own tokens, then those handed to the session for any user or for this principal.
+   */
   #all(): string[] {
     const { principal: ours } = this.#context;
     const handed = this.#session.tokens.filter(
@@ -95,7 +97,7 @@ export class RunCapabilities implements Capabilities {
     return this.#own === undefined ? tokens : [this.#own, ...tokens];
   }
 
-  /** Adds the token that came with the agent's answer. */
+  /** Adds the token that came with the agent's response. */
   add(token: string): void {
     this.#own = token;
   }

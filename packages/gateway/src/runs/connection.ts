@@ -11,30 +11,30 @@ import type { Upstream } from "../agent/upstream.js";
 import { RunCapabilities } from "./capabilities.js";
 import type { GatewayContext } from "./gateway-context.js";
 
-/** Where a connection comes from and what it is for. */
+/** The origin and the purpose of a connection. */
 export type ConnectionFacts = {
   readonly upstream: Upstream;
   readonly sessionId: string;
-  /** Who it acts for: a capability that names a principal is valid for that one only. */
+  /** The principal it acts for: a capability that names a principal is valid for that one only. */
   readonly principal: Principal;
   readonly connectionId: string;
   readonly transport: ReceiptTransport;
 };
 
-/** What is asked about a request on its way, by whoever received it. */
+/** Callbacks of the listener for a request in the pipeline. */
 export type InboundHooks = Partial<
   Pick<InboundRequest, "assertNewRun" | "review" | "claim" | "blocker">
 >;
 
-/** One connection of one session: the policy pinned for it, its tokens and its judge. */
+/** One connection of one session: its pinned policy, its tokens and its judge. */
 export type Connection = {
   readonly session: Session;
   readonly policy: CompiledPolicy;
   readonly capabilities: RunCapabilities;
   readonly judge: (request: DecisionRequest) => DecisionResult;
-  /** Caps that other gateways count too, where the policy has such. */
+  /** Limits that all gateways count together, where the policy has such. */
   readonly caps: SharedCaps | undefined;
-  /** A request of the browser, ready to walk the stages. */
+  /** A client request, ready for the inbound stages. */
   inbound(
     kind: InboundRequest["kind"],
     bytes: Uint8Array | string,
@@ -42,7 +42,7 @@ export type Connection = {
   ): InboundRequest;
 };
 
-/** Opens a connection's view of policy, tokens and counters. */
+/** Opens a connection with its policy, tokens and counters. */
 export function openConnection(context: GatewayContext, facts: ConnectionFacts): Connection {
   const { upstream, sessionId, principal, connectionId, transport } = facts;
   const { name: agent, dialect: agentDialect } = upstream.target;
@@ -93,7 +93,8 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
       review,
       claim,
       blocker,
-      // The start of a run waits for what others may give back; a message of an open one does not.
+      // The start of a run waits for events that other gateways may return; a message of an open
+      // run does not.
       reserve: (token) => capabilities.reserve(token, 1, kind === "input"),
       caps,
       recorded: (request) => context.feed.publish(inboundItemOf(request)),

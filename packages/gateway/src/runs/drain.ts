@@ -1,15 +1,18 @@
 import { CountersignError } from "@countersign/core";
 import "../inbound/errors.js";
 
-/** Whether the gateway still takes new runs. */
+/** Whether the gateway accepts new runs. */
 export type Drain = {
-  /** The gateway is no longer ready: load balancers take it out, what still comes is served. */
+  /**
+   * The gateway is no longer ready: load balancers remove it, and requests that still arrive are
+   * served.
+   */
   isLeaving: boolean;
-  /** New runs are refused. */
+  /** New runs are rejected. */
   isDraining: boolean;
 };
 
-/** Refuses a new run once the gateway has been told to stop. */
+/** Rejects a new run while the gateway drains. */
 export function assertTakingRuns({ isDraining }: Drain): void {
   if (isDraining) {
     throw new CountersignError("ERR_RUN_DRAINING", "the gateway takes no new runs", {});

@@ -18,7 +18,7 @@ import type { LookupHost } from "../inbound/source-lookup.js";
 import type { Drain } from "./drain.js";
 import type { ThreadAdmission } from "./thread-admission.js";
 
-/** Everything runs share in one gateway. */
+/** The state that all runs of one gateway share. */
 export type GatewayContext = {
   readonly agents: Agents;
   /** The policy for a run that starts now. */
@@ -33,16 +33,16 @@ export type GatewayContext = {
   readonly journal: Journal;
   readonly telemetry: Telemetry;
   readonly drain: Drain;
-  /** Knows what was said and delivered on every thread. */
+  /** Reviews requests against their threads. */
   readonly threadAdmission: ThreadAdmission;
   readonly refusals: RefusalLog;
-  /** Whether a client that asks for the receipts of what it is shown gets them. */
+  /** Whether clients that ask for the receipts of delivered events get them. */
   readonly givesReceipts: boolean;
   readonly limits: Limits;
   readonly runLimits: RunLimits;
   readonly clock: Clock;
   readonly mintId: MintId;
   readonly lookupHost: LookupHost;
-  /** Ends runs at other gateways on the same database, where there are some. */
+  /** Stops runs at other gateways on the same database, if there are any. */
   readonly stopElsewhere?: ((order: StopOrder) => Promise<readonly OrderAnswer[]>) | undefined;
 };

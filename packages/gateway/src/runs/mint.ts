@@ -10,7 +10,7 @@ const PREFIXES = {
   session: "sess_",
 } as const;
 
-/** Makes the gateway's own identifiers: a word that says what it is, then a ULID. */
+/** Creates the gateway's own identifiers: a prefix for the kind, then a ULID. */
 export function createMint(clock: Clock): MintId {
   const ulid = createUlid(() => clock.now());
   return (kind) => PREFIXES[kind] + ulid();

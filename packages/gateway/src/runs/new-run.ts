@@ -4,8 +4,8 @@ import type { Session } from "../sessions/session.js";
 import "../inbound/errors.js";
 
 /**
- * Refuses the id of a run that is still open in the session, on whichever thread: a stop could not tell
- * the two apart. Ids that were used before are the ledger's to know.
+ * Rejects the id of a run that is still open in the session, on any thread: a stop could not tell
+ * the two apart. The ledger knows ids that were used before.
  */
 export function assertNewRun(session: Session, { runId }: RunAgentInput): void {
   if (session.runs.get(runId)?.status === "running") {

@@ -3,13 +3,16 @@ import type { Failure } from "../outbound/deliver/run-error.js";
 import type { RunCounters } from "../event/counters.js";
 import type { RunHandle, RunStatus } from "../sessions/session.js";
 
-/** What is known of a run when it is entered. */
+/** The facts of a run at its start. */
 type RunFacts = Pick<
   RunHandle,
   "runId" | "threadId" | "agent" | "principal" | "transport" | "startedAt"
 >;
 
-/** The handle of a run that is open; once it has ended, a stop does nothing and holds nothing. */
+/**
+ * The handle of an open run. Once the run has ended, a stop does nothing, and the handle holds no
+ * reference to the stream.
+ */
 export class OpenRunHandle implements RunHandle {
   readonly runId: string;
   readonly threadId: string;
@@ -39,7 +42,7 @@ export class OpenRunHandle implements RunHandle {
     this.#stop.abort(new Stop(reason, failure));
   }
 
-  /** The session shows finished runs for long: nothing of the stream may live as long. */
+  /** The session shows finished runs for long, so the handle must not keep the stream in memory. */
   end(status: RunStatus, endedAt: number): void {
     if (this.status === "running") this.status = status;
     this.endedAt = endedAt;

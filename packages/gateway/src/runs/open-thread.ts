@@ -1,20 +1,20 @@
-/** A thread on which a run is open; it is in the desk's table until the run is put away. */
+/** A thread with an open run; it stays in the admission's table until the run is saved. */
 export class OpenThread {
-  /** Nothing more will be delivered; only the last write is still to come. */
+  /** Nothing more is delivered; only the last write is pending. */
   isEnding = false;
   readonly #threads: Map<string, OpenThread>;
   readonly #key: string;
   #isOver = false;
   #waiting: (() => void)[] | undefined;
 
-  /** Where a second run is only remarked upon, the first stays the one that is open. */
+  /** In observe mode a second run may open: the first one stays in the table. */
   constructor(threads: Map<string, OpenThread>, key: string) {
     this.#threads = threads;
     this.#key = key;
     if (!threads.has(key)) threads.set(key, this);
   }
 
-  /** Resolves when the run has been put away. */
+  /** Resolves when the run has been saved. */
   whenOver(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
@@ -23,7 +23,7 @@ export class OpenThread {
     });
   }
 
-  /** The run has been put away, or never began. */
+  /** Called when the run has been saved, or never began. */
   leave(): void {
     this.#isOver = true;
     if (this.#threads.get(this.#key) === this) this.#threads.delete(this.#key);

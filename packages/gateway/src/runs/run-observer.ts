@@ -10,7 +10,7 @@ import type { RunHandle, Session } from "../sessions/session.js";
 import { countEvent } from "../telemetry/count-event.js";
 import type { GatewayContext } from "./gateway-context.js";
 
-/** Tells the feed, the session's counters and the journal what happens on one run. */
+/** Reports the events of one run to the feed, the session's counters and the journal. */
 export class RunObserver implements Observer {
   readonly #context: GatewayContext;
   readonly #session: Session;
@@ -23,7 +23,7 @@ export class RunObserver implements Observer {
     this.#handle = handle;
   }
 
-  /** The run that is observed; it names its observer, so it comes second. */
+  /** Sets the observed run. The run refers to its observer, so it is created after it. */
   watch(run: Run): void {
     this.#run = run;
   }
@@ -76,7 +76,7 @@ function ruleOf({ decision, receiptId }: EventContext): { rule?: string; receipt
   };
 }
 
-/** Rules named in the line at the end of a run; what an agent sends must not make it long. */
+/** Rules in the log line at the end of a run: an agent must not be able to make it long. */
 const MAX_RULES_NAMED = 8;
 
 function noteRules(handle: RunHandle, { decision }: EventContext): void {
@@ -92,7 +92,7 @@ function addRule(rules: string[], rule: string): void {
   if (rules.length < MAX_RULES_NAMED && !rules.includes(rule)) rules.push(rule);
 }
 
-/** The code of a failure; its words could hold anything. */
+/** The code of an error; its message could contain anything. */
 export function codeOf(cause: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
 }

@@ -5,14 +5,14 @@ import type { RunHandle } from "../sessions/session.js";
 import type { OpenRun } from "../telemetry/telemetry.js";
 import type { RunSpan } from "../telemetry/tracer.js";
 
-/** Follows one run from its admission to its end. */
+/** Traces and logs one run from its admission to its end. */
 export class RunWatch {
   readonly #context: GatewayContext;
   readonly #handle: RunHandle;
   readonly #span: RunSpan | undefined;
   #open: OpenRun | undefined;
 
-  /** Starts to watch a run that was admitted. */
+  /** Starts with an admitted run. */
   constructor(
     context: GatewayContext,
     handle: RunHandle,
@@ -33,12 +33,12 @@ export class RunWatch {
     });
   }
 
-  /** What the agent is told of the trace; nothing when traces are off. */
+  /** The trace header for the agent; `undefined` when traces are off. */
   get traceparent(): string | undefined {
     return this.#span?.traceparent;
   }
 
-  /** The agent has answered. */
+  /** Called when the agent has responded. */
   opened(run: OpenRun): void {
     const { telemetry } = this.#context;
     this.#open = run;
@@ -46,7 +46,7 @@ export class RunWatch {
     telemetry.runsStarted.add(this.#handle.agent);
   }
 
-  /** The run is over: one line in the log, one span. */
+  /** Called at the end of the run: writes one log line and one span. */
   ended(): void {
     const { telemetry, journal, clock } = this.#context;
     const { agent, runId, transport, startedAt, counters, status: state, failure } = this.#handle;
@@ -75,10 +75,10 @@ export class RunWatch {
   }
 }
 
-/** Refusals on their way from where they arose to where they are answered; each counts once. */
+/** Errors that were counted already, since an error passes through several handlers. */
 const noted = new WeakSet<object>();
 
-/** Counts and logs what a client was refused, once; never with what it sent. */
+/** Counts and logs a rejected request once, without its content. */
 export function noteRefusal(context: GatewayContext, error: unknown, agent?: string): void {
   if (typeof error === "object" && error !== null) {
     if (noted.has(error)) return;
@@ -94,7 +94,8 @@ export function noteRefusal(context: GatewayContext, error: unknown, agent?: str
     ...(isCountersignError(error, "ERR_ACCESS_TOKEN") ? { reason: error.facts.reason } : {}),
     ...(receipt === undefined ? {} : { receipt }),
   };
-  // What is not coded is a defect of ours: only its kind is told, its words could hold anything.
+  // An error without a code is a defect of the gateway. Only its kind is logged: its message could
+  // contain anything.
   if (isCountersignError(error)) context.journal.warn(facts, "refused");
   else context.journal.error({ ...facts, kind: nameOf(error) }, "defect");
 }

@@ -19,7 +19,7 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-test("a run that is open holds nothing of the bytes it was asked for with", async () => {
+test("an open run keeps no bytes of its request in memory", async () => {
   fixture = await startFixture(HELD_AGENT);
   const { context } = fixture.gateway;
   const begin = async () => {
@@ -42,7 +42,7 @@ test("a run that is open holds nothing of the bytes it was asked for with", asyn
   const { started, bytes } = await begin();
   await vi.waitFor(() => {
     collect();
-    // Compared here: a failed expectation would hold what it was about.
+    // Compared here: a failed expectation would keep a reference to its subject.
     expect(bytes.deref() === undefined).toBe(true);
   });
   expect(started.handle.status).toBe("running");
@@ -50,7 +50,7 @@ test("a run that is open holds nothing of the bytes it was asked for with", asyn
   await started.done;
 });
 
-test("nor does one that a socket asked for", async () => {
+test("an open run on a socket keeps no bytes of its request either", async () => {
   fixture = await startFixture(HELD_AGENT);
   const { sessions } = fixture.gateway.context;
   const socket = new WebSocket(`${fixture.webSocketUrl}/ws?session=s`);
@@ -61,7 +61,7 @@ test("nor does one that a socket asked for", async () => {
     return process.memoryUsage().heapUsed;
   };
   const before = held();
-  // Room between members, which nothing that is read keeps.
+  // White space between members, which the parsed input does not keep.
   socket.send(JSON.stringify(input).replace(",", `,${" ".repeat(8 * 1024 * 1024)}`));
   await vi.waitFor(() => expect(sessions.find("s")?.runs.size).toBe(1));
   await vi.waitFor(() => expect(held() - before).toBeLessThan(4 * 1024 * 1024));

@@ -37,54 +37,58 @@ import { codeOf, RunObserver } from "./run-observer.js";
 import type { GatewayContext } from "./gateway-context.js";
 import type { ThreadLease } from "./thread-lease.js";
 
-/** What a listener hands over to have a run started. */
+/** A listener's request to start a run. */
 export type RunRequest = {
   readonly upstream: Upstream;
   readonly bytes: Uint8Array | string;
   readonly sessionId: string;
   readonly principal: Principal;
-  /** Asks whose session it is, in one go with what is asked about the thread. */
+  /** The query about the session's owner, sent to the ledger together with the thread's. */
   readonly owning?: SessionRequest | undefined;
-  /** Let go when the run is over. */
+  /** Closed when the run is over. */
   readonly lease?: { close(): void };
   /** The client's own `Authorization`, only for agents that are configured to get it. */
   readonly authorization?: string | undefined;
-  /** Whose threads these are; the session's own unless it was made up for this one request. */
+  /** The owner of the threads; the session, unless it was generated for this one request. */
   readonly threadOwner?: string;
-  /** One per request or socket: what `max_events_per_second` counts over. */
+  /** One per request or socket: `max_events_per_second` counts per connection. */
   readonly connectionId: string;
   readonly transport: ReceiptTransport;
-  /** Where the client said which dialect it reads. */
+  /** The dialect that the client asked for. */
   readonly clientDialect?: ClientDialect | undefined;
-  /** Where the client asks for the receipts of what it is shown. */
+  /** Set when the client asks for the receipts of delivered events. */
   readonly receipts?: ReceiptRequest | undefined;
-  /** The trace the client is part of, as its header says. */
+  /** The client's trace header. */
   readonly traceparent?: string | undefined;
-  /** Aborts when the client goes away, also while the agent has not answered yet. */
+  /** Aborts when the client disconnects, also before the agent has responded. */
   readonly gone: Signal;
-  /** Told as soon as the run can be stopped, before the agent has answered. */
+  /** Called as soon as the run can be stopped, before the agent has responded. */
   onStarting?(handle: RunHandle): void;
-  /** Opens the person's end once the agent has answered; nothing was sent to the person before. */
+  /**
+   * Opens the client's stream once the agent has responded; nothing was sent to the client before.
+   */
   openSink(context: { runId: string; threadId: string }): ClientSink;
 };
 
-/** A run that is under way. */
+/** A run in progress. */
 export type StartedRun = {
   readonly handle: RunHandle;
   readonly done: Promise<void>;
-  /** Sends a judged message of the client up, only where the agent is on a socket; false when it did not go. */
+  /**
+   * Sends a judged message of the client to an agent on a WebSocket; false when it was not sent.
+   */
   readonly send: ((text: string) => boolean) | undefined;
-  /** Where it is seen whether the client has been told the run's end. */
+  /** Tells whether the client has got the end of the run. */
   readonly threadLease: Pick<ThreadLease, "isEnding">;
 };
 
-/** The header in which an agent's answer may bring a token. */
+/** The header in which an agent's response may bring a token. */
 const CAPABILITY_HEADER = "countersign-capability";
 
 /**
- * Admits a request, opens the agent's stream and carries it to the person.
+ * Admits a request, opens the agent's stream and runs it through the pipeline to the client.
  *
- * Throws while nothing has been sent: the listener answers that with an HTTP error or a close code.
+ * Throws only before anything was sent: the listener responds with an HTTP error or a close code.
  */
 export async function startRun(
   gatewayContext: GatewayContext,
@@ -99,7 +103,7 @@ export async function startRun(
     request,
   );
   let handle: OpenRunHandle | undefined;
-  let question: InboundRequest | undefined;
+  let inboundRequest: InboundRequest | undefined;
   let threadLease: ThreadLease | undefined;
   let wasSent = false;
   const { principal } = request;
@@ -121,7 +125,7 @@ export async function startRun(
     assertTakingRuns(gatewayContext.drain);
     if (gone.aborted) leave();
     gone.addEventListener("abort", leave, { once: true });
-    question = inbound("input", request.bytes, {
+    inboundRequest = inbound("input", request.bytes, {
       assertNewRun: enter,
       review: async (input) => {
         threadLease = await gatewayContext.threadAdmission.open({
@@ -132,24 +136,24 @@ export async function startRun(
           input,
           policy,
         });
-        if (question !== undefined) question.writtenKeys = threadLease.writtenKeys;
+        if (inboundRequest !== undefined) inboundRequest.writtenKeys = threadLease.writtenKeys;
         return threadLease.findings;
       },
       claim: async () => threadLease?.claim(),
     });
-    await admitRequest(question);
-    countObserved(gatewayContext.telemetry, question);
-    if (question.isStripped === true) gatewayContext.telemetry.stripped.add(agent);
-    const input = assertInput(question);
+    await admitRequest(inboundRequest);
+    countObserved(gatewayContext.telemetry, inboundRequest);
+    if (inboundRequest.isStripped === true) gatewayContext.telemetry.stripped.add(agent);
+    const input = assertInput(inboundRequest);
     const entered = handle as unknown as OpenRunHandle;
     const followed = threadLease as unknown as ThreadLease;
-    await followed.accept(question.policyRemark);
+    await followed.accept(inboundRequest.policyRemark);
     assertGoingOn(stop);
     const watch = new RunWatch(gatewayContext, entered, policy.hash, request.traceparent);
     wasSent = true;
     const stream = await upstream
       .open({
-        body: question.body ?? "",
+        body: inboundRequest.body ?? "",
         sessionId,
         signal: stop,
         authorization: request.authorization,
@@ -239,7 +243,7 @@ export async function startRun(
     };
     return {
       handle: entered,
-      done: carry(gatewayContext, run, stream, open, stop),
+      done: runStream(gatewayContext, run, stream, open, stop),
       send: stream.send,
       threadLease: followed,
     };
@@ -249,16 +253,16 @@ export async function startRun(
     noteRefusal(gatewayContext, error, agent);
     capabilities.settle();
     caps?.end();
-    // Nothing was delivered, so there is nothing to show.
+    // Nothing was delivered, so there is no run to show.
     if (handle !== undefined) gatewayContext.sessions.removeRun(sessionId, handle);
     gatewayContext.sessions.forgetEmpty(sessionId);
     await (threadLease as ThreadLease | undefined)?.abandon(wasSent).catch(() => undefined);
-    if (question !== undefined) await gatewayContext.refusals.record(question, error);
+    if (inboundRequest !== undefined) await gatewayContext.refusals.record(inboundRequest, error);
     throw error;
   }
 }
 
-/** What looks after a run while it is open. */
+/** The parts of an open run. */
 type OpenRun = {
   readonly gone: Signal;
   readonly leave: () => void;
@@ -270,10 +274,10 @@ type OpenRun = {
 };
 
 /**
- * Carries the stream to its end and puts everything away. A function of its own: what it holds lives as long
- * as the stream, which the request that asked for it must not.
+ * Runs the stream to its end and saves the thread. A separate function, because its scope lives as
+ * long as the stream, and the request's must not.
  */
-function carry(
+function runStream(
   gatewayContext: GatewayContext,
   run: Run,
   stream: UpstreamStream,
@@ -302,24 +306,30 @@ function carry(
   });
 }
 
-/** An agent that may be silent for longer may as well be without an event for as long. */
+/** An agent that may be silent for longer may also go without an event for as long. */
 function runLimitsOf({ runLimits }: GatewayContext, { target }: Upstream): RunLimits {
   const runSilenceMs = Math.max(runLimits.runSilenceMs, target.idleTimeoutMs);
   const { runMs, runEvents, runBytes, encryptedBytes } = runLimits;
   return { runMs, runSilenceMs, runEvents, runBytes, encryptedBytes };
 }
 
-/** Made here, so that it holds the controller and nothing of the request. */
+/** Created here, so that the closure holds the controller and nothing of the request. */
 function aborterOf(stop: LightSignal): () => void {
   return () => stop.abort();
 }
 
-/** Made here for the same reason: a closure of `startRun` would keep the request's bytes for as long as the run lasts. */
+/**
+ * Created here for the same reason: a closure of `startRun` would keep the request's bytes in
+ * memory for the whole run.
+ */
 function reserverOf(capabilities: RunCapabilities): NonNullable<Run["reserve"]> {
   return (presented, events) => capabilities.reserve(presented, events);
 }
 
-/** An agent that was not there, or said no: the same may be said again, or better. */
+/**
+ * True when the agent was unreachable or rejected the request: the client may send it again,
+ * changed or not.
+ */
 function isUnheard(error: unknown): boolean {
   return (
     isCountersignError(error, "ERR_UPSTREAM_UNREACHABLE") ||
@@ -333,24 +343,25 @@ function assertGoingOn(stopped: Signal): void {
   }
 }
 
-/** A client gets receipts that it can check, or none. */
+/** The client gets receipts that it can verify, or none. */
 function receiptsFor(
   { givesReceipts, mintId }: GatewayContext,
   dialect: ClientDialect,
-  question: ReceiptRequest | undefined,
+  request: ReceiptRequest | undefined,
 ): ReceiptChain | undefined {
-  const isGiven = question !== undefined && givesReceipts && showsHashedForm(dialect);
-  return isGiven ? new ReceiptChain(mintId, question) : undefined;
+  const isGiven = request !== undefined && givesReceipts && showsHashedForm(dialect);
+  return isGiven ? new ReceiptChain(mintId, request) : undefined;
 }
 
-/** Where somebody vouches for people, what is withheld follows the person; elsewhere, the session. */
+/** With access control, withheld content follows the principal; without it, the session. */
 function ownerOf({ id }: Principal, scope: string): string {
   return id === ANONYMOUS.id ? scope : `principal ${id}`;
 }
 
 /**
- * A client that names no version is older than 1.0, and is spared what would end it. The last release before 1.0 is the one
- * that UIs are on; its requests are those of the releases before, which ask for `0.0.55` by `?dialect=` or header.
+ * A client that names no version is older than 1.0, and does not get events that would break it.
+ * The default is the last release before 1.0, which most UIs use. Older releases send the same
+ * requests, so their clients ask for `0.0.55` by `?dialect=` or header.
  */
 function dialectOf(input: RunAgentInput): ClientDialect {
   return input.protocolVersion === undefined ? "0.0.59" : "1.0";

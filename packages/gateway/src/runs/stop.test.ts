@@ -13,7 +13,7 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-/** Starts a run and then says nothing more until it is cut off. */
+/** Starts a run and then sends nothing more until the connection closes. */
 const ENDLESS: FakeScript = (request) => ({
   pieces: (async function* (): AsyncGenerator<FakePiece> {
     const event = { type: "RUN_STARTED", ...idsOf(request.body) };
@@ -43,7 +43,7 @@ async function firstChunk(response: Response): Promise<ReadableStreamDefaultRead
 }
 
 test.each(["post-sse", "websocket"] as const)(
-  "a client that goes away cancels the run of a %s agent",
+  "a client that disconnects cancels the run of a %s agent",
   async (transport) => {
     fixture = await startFixture(ENDLESS, { target: { transport } });
     const leave = new AbortController();
@@ -55,7 +55,7 @@ test.each(["post-sse", "websocket"] as const)(
   },
 );
 
-test("a client that goes away before the agent has answered cancels the request", async () => {
+test("a client that disconnects before the agent has responded cancels the request", async () => {
   fixture = await startFixture(async (request) => {
     await new Promise((resolve) => {
       request.signal.addEventListener("abort", resolve, { once: true });
@@ -70,7 +70,7 @@ test("a client that goes away before the agent has answered cancels the request"
   await agentSawAbort();
 });
 
-test("POST /ag-ui/stop cancels the run, and the person hears that it was stopped", async () => {
+test("POST /ag-ui/stop cancels the run, and the client is told that it was stopped", async () => {
   fixture = await startFixture(ENDLESS);
   const response = await post(`${fixture.url}/agents/support?session=s`, INPUT);
   const body = response.text();
@@ -83,7 +83,7 @@ test("POST /ag-ui/stop cancels the run, and the person hears that it was stopped
   expect(statusOf("s")).toBe("stopped");
 });
 
-test("a stop reaches only what it names: another session's run goes on", async () => {
+test("a stop affects only the run it names: another session's run continues", async () => {
   fixture = await startFixture(ENDLESS);
   const leave = new AbortController();
   const url = `${fixture.url}/agents/support?session=mine`;
@@ -120,7 +120,7 @@ test("STOP on a socket cancels the run, says so, and leaves the socket open for 
   await vi.waitFor(() => expect(fixture?.agentRequests[1]?.signal.aborted).toBe(true));
 });
 
-test("a gateway that closes ends its runs honestly and lets nobody hang", async () => {
+test("a gateway that closes ends every run with an error event", async () => {
   fixture = await startFixture(ENDLESS);
   const body = (await post(`${fixture.url}/ag-ui/run`, INPUT)).text();
   const socket = new WebSocket(`${fixture.webSocketUrl}/ws`);

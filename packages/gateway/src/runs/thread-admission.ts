@@ -16,24 +16,24 @@ import type { Clock } from "../base/ports.js";
 import { OpenThread } from "./open-thread.js";
 import { ThreadLease } from "./thread-lease.js";
 
-/** Whose request it is, for which agent and under which policy. */
+/** A request to admit, with its principal, agent and policy. */
 export type AdmissionRequest = {
   readonly agent: string;
-  /** Whose threads these are, where nobody vouches for anybody. */
+  /** The scope of threads without a principal. */
   readonly scope: string;
   readonly principal: Principal;
-  /** Whose session it is, where that is still to be asked. */
+  /** The query about the session's owner, if it is not known yet. */
   readonly owning?: SessionRequest | undefined;
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
 };
 
-/** How long a request waits for the run before it to be put away. */
+/** How long a request waits until the run before it is saved. */
 export const PATIENCE_MS = 5000;
-/** How long until the end of a run is noticed whose client went away. */
+/** How long the gateway takes to notice that a run's client disconnected. */
 const NOTICE_MS = 500;
 
-/** The one place where threads are asked about and written to. */
+/** Admits requests to threads; the only reader and writer of the ledger's threads. */
 export class ThreadAdmission {
   readonly #ledger: ThreadLedger;
   readonly #clock: Clock;
@@ -44,18 +44,20 @@ export class ThreadAdmission {
     this.#clock = clock;
   }
 
-  /** Reads the thread and reviews the request; claims its run id when nothing speaks against it. */
-  async open(question: AdmissionRequest): Promise<ThreadLease> {
-    const { input, principal } = question;
+  /**
+   * Reads the thread and reviews the request; claims its run id when no check finds a violation.
+   */
+  async open(request: AdmissionRequest): Promise<ThreadLease> {
+    const { input, principal } = request;
     const isKnown = principal.id !== ANONYMOUS.id;
-    const key = threadKey(question.agent, isKnown ? "" : question.scope, input.threadId);
-    // Whose thread it is turns out later. Until then each has places of their own: nobody keeps a thread's owner
-    // waiting, or hears from a refusal whether somebody else's run is open.
-    const isOwners = question.policy.request.mode("threads") === "enforce";
+    const key = threadKey(request.agent, isKnown ? "" : request.scope, input.threadId);
+    // The owner is not known yet. Until then each principal has a separate place, so that others
+    // cannot delay the owner, or learn from an error that the owner has an open run.
+    const isOwners = request.policy.request.mode("threads") === "enforce";
     const place = isOwners ? JSON.stringify([key, principal.id]) : key;
     const before = this.#open.get(place);
-    // A client that hung up may be faster with its next run than we are with noticing that it did, or with
-    // our last write about the run it has just seen the end of.
+    // A client that disconnected may send its next run before the gateway has noticed, or before
+    // the last write of the run that has just ended.
     if (before?.isEnding === false) await within(before.whenOver(), NOTICE_MS);
     if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
     const findings: Finding[] = [];
@@ -67,10 +69,10 @@ export class ThreadAdmission {
         at: "/threadId",
       });
     }
-    // At once, before anything is awaited: of two requests that come together one is the second.
+    // Before any await: of two concurrent requests one must be the second.
     const open = new OpenThread(this.#open, place);
     try {
-      return await this.#review(question, key, findings, open);
+      return await this.#review(request, key, findings, open);
     } catch (error) {
       open.leave();
       throw error;
@@ -97,7 +99,7 @@ export class ThreadAdmission {
     try {
       session?.settle(sessionKnown);
     } catch (error) {
-      // Nobody uses up a run id from within another's session.
+      // A request to another principal's session must not use up a run id.
       if (used === undefined) await this.#ledger.write(key, [], [run]);
       throw error;
     }
@@ -142,8 +144,9 @@ export class ThreadAdmission {
   }
 
   /**
-   * Claims what is answered once; gives the names that were free. Two gateways that share a ledger may both
-   * have read that nothing was answered yet. The same answer may come again after a run that broke off.
+   * Claims the interrupts and calls that may be answered once; returns the keys that were free. Two
+   * gateways that share a ledger may both have read that there was no answer yet. The same answer
+   * may come again after a run that broke off.
    */
   async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<LedgerName[]> {
     const free: LedgerName[] = [];
@@ -159,8 +162,8 @@ export class ThreadAdmission {
 }
 
 /**
- * Whose thread it is: the first whose request is admitted, from then on. The agent knows threads by their ids alone, so
- * that those who show nothing count together as somebody too, whichever session they are in.
+ * The owner of a thread: the first principal whose request is admitted. The agent knows threads by
+ * their ids alone, so all anonymous clients count as one owner, in whichever session.
  */
 function ownerRow({ id }: Principal): LedgerRow {
   return { kind: "thread", id: "", value: { owner: id } };

@@ -9,7 +9,7 @@ import type { ThreadLease } from "./thread-lease.js";
 
 const policy = compilePolicy(loadPolicy('hushspec: "0.1.0"\nrules: {}\n'));
 
-function createVisitor(): (
+function createAdmission(): (
   id: string,
   runId: string,
   fields?: Partial<RunAgentInput>,
@@ -21,31 +21,31 @@ function createVisitor(): (
   };
 }
 
-test("of two principals who find a thread to be nobody's, the second to claim it is told", async () => {
-  const threadLease = createVisitor();
+test("of two principals who find a thread without an owner, the second to claim it is rejected", async () => {
+  const admit = createAdmission();
   const [alice, bob] = await Promise.all([threadLease("alice", "r1"), threadLease("bob", "r2")]);
   expect([...alice.findings, ...bob.findings]).toEqual([]);
   expect(await bob.claim()).toBeUndefined();
   expect(await alice.claim()).toMatchObject({ code: "ERR_THREAD_OWNER" });
   await Promise.all([alice.abandon(false), bob.end(true)]);
-  expect((await threadLease("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
-  expect((await threadLease("bob", "r4")).findings).toEqual([]);
+  expect((await admit("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
+  expect((await admit("bob", "r4")).findings).toEqual([]);
 });
 
-test("a refused request takes nothing from the accepted one of the same principal beside it", async () => {
-  const threadLease = createVisitor();
-  const refused = await threadLease("bob", "r1");
-  const accepted = await threadLease("bob", "r2");
+test("a rejected request takes nothing from a concurrent accepted one of the same principal", async () => {
+  const admit = createAdmission();
+  const refused = await admit("bob", "r1");
+  const accepted = await admit("bob", "r2");
   await accepted.claim();
   await accepted.accept();
   await refused.abandon(false);
   await accepted.end(true);
-  expect((await threadLease("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
+  expect((await admit("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
 });
 
-test("a refusal that no agent heard is not remembered, one that an agent heard is", async () => {
-  const threadLease = createVisitor();
-  const first = await threadLease("alice", "r1");
+test("a decline that no agent received is not remembered, one that an agent received is", async () => {
+  const admit = createAdmission();
+  const first = await admit("alice", "r1");
   await first.accept();
   const ids = { threadId: "t", runId: "r1" };
   const interrupts = [{ id: "i1", reason: "tool_call", toolCallId: "c1" }];
@@ -55,7 +55,7 @@ test("a refusal that no agent heard is not remembered, one that an agent heard i
   await first.end(true);
   const decline = async (runId: string): Promise<ThreadLease> => {
     const resume = [{ interruptId: "i1", status: "cancelled" as const }];
-    const visited = await threadLease("alice", runId, { resume });
+    const visited = await admit("alice", runId, { resume });
     expect(visited.findings).toEqual([]);
     await visited.accept();
     return visited;
@@ -63,12 +63,12 @@ test("a refusal that no agent heard is not remembered, one that an agent heard i
   const unheard = await decline("r2");
   expect(unheard.state.declined).toHaveLength(1);
   await unheard.abandon(false);
-  const between = await threadLease("alice", "r2");
+  const between = await admit("alice", "r2");
   expect(between.state.declined).toEqual([]);
   await between.abandon(false);
   const heard = await decline("r3");
   expect(heard.state.declined).toHaveLength(1);
   await heard.abandon(true);
-  const later = await threadLease("alice", "r4");
+  const later = await admit("alice", "r4");
   expect(later.state.declined).toMatchObject([{ name: "pay" }]);
 });

@@ -18,7 +18,7 @@ import type { WithheldRegister } from "../event/withheld-register.js";
 import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js";
 import type { OpenThread } from "./open-thread.js";
 
-/** What a visit needs of the desk. */
+/** Options of {@link ThreadLease}. */
 export type LeaseFacts = {
   readonly ledger: ThreadLedger;
   readonly key: string;
@@ -28,25 +28,30 @@ export type LeaseFacts = {
   readonly findings: readonly Finding[];
   readonly review: InputReview;
   readonly writtenKeys: readonly string[] | undefined;
-  /** Whether a request is refused whose history differs from the ledger. */
+  /** Whether a request with a history that differs from the ledger is rejected. */
   readonly isHistoryChecked: boolean;
-  /** Names that were free before this request claimed them. */
+  /** Keys that were free before this request claimed them. */
   readonly claimed: readonly LedgerName[];
-  /** What was withheld on the thread in earlier runs. */
+  /** Rows of the content withheld on the thread in earlier runs. */
   readonly withheld: readonly LedgerRow[];
-  /** Makes the thread the principal's, while it is nobody's. */
+  /** Makes the principal the thread's owner, if it has none. */
   readonly owning: LedgerClaim | undefined;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
 const NO_ROWS: readonly LedgerRow[] = [];
 
-/** A request at the desk: reviewed, and if it is admitted, followed to its end. */
+/**
+ * The hold of one request on its thread: from its review, if it is admitted, to the end of its run.
+ */
 export class ThreadLease {
   readonly findings: readonly Finding[];
   readonly approvals: readonly Approval[];
   readonly state: ThreadState;
-  /** Keys of the request's state that its client was not left with; undefined when nothing of it is known. */
+  /**
+   * Keys of the request's state that its client did not get from the gateway; `undefined` when they
+   * cannot be determined.
+   */
   readonly writtenKeys: readonly string[] | undefined;
   readonly #isHistoryChecked: boolean;
   readonly #withheld: readonly LedgerRow[];
@@ -55,9 +60,9 @@ export class ThreadLease {
   readonly #open: OpenThread;
   readonly #input: RunAgentInput;
   readonly #owning: LedgerClaim | undefined;
-  /** What the request says that is new. */
+  /** Rows for the new content of the request. */
   #said: readonly LedgerRow[];
-  /** What takes back all that the request has done so far. */
+  /** The write that undoes everything the request has written so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
   #register: { readonly owner: string; readonly units: WithheldRegister } | undefined;
@@ -82,9 +87,9 @@ export class ThreadLease {
   }
 
   /**
-   * Makes the thread the principal's, if nobody was faster; asked when nothing else speaks against the request
-   * and before its receipt, which could not be taken back. For good: another request of the same principal may
-   * rest on it by the time this one fails.
+   * Makes the principal the thread's owner, unless another was faster. Called when no check rejects
+   * the request, and before its receipt, which cannot be undone. Permanent: another request of the
+   * same principal may depend on it by the time this one fails.
    */
   async claim(): Promise<Finding | undefined> {
     if (this.#owning === undefined) return undefined;
@@ -94,8 +99,8 @@ export class ThreadLease {
   }
 
   /**
-   * The request is admitted: what it says is part of the thread from now on. But for a state that a policy would
-   * have refused, had it done more than observe: it must not count as known on the day it does.
+   * Writes the content of the admitted request to the thread; except a state that the policy would
+   * have blocked in observe mode, which must not count as known once the policy enforces.
    */
   async accept(remark?: Denial): Promise<void> {
     this.#isStateTaken =
@@ -107,29 +112,34 @@ export class ThreadLease {
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }
 
-  /** What is withheld on the thread is known to the register from now on, and what it withholds to the ledger. */
+  /**
+   * Loads the thread's withheld content into the register, and saves new withheld content with the
+   * thread.
+   */
   withhold(units: WithheldRegister, owner: string): void {
     units.load(withheldOf(this.#withheld, owner));
     this.#register = { owner, units };
   }
 
-  /** The denied calls of the thread so far, which are kept with it from now on. */
+  /** The denied calls of the thread, which are saved with it. */
   deniedCalls(owner: string): DeniedCalls {
     return (this.#denied ??= new DeniedCalls(owner, this.#withheld));
   }
 
-  /** Whether the client has been told the run's end; only the last write is still to come. */
+  /** True when the client has got the end of the run; only the last write is pending. */
   get isEnding(): boolean {
     return this.#open.isEnding;
   }
 
-  /** The run begins: what is delivered is remembered before it is. */
+  /**
+   * Starts the run. The returned function writes events to the ledger before they are delivered.
+   */
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
-    // The agent has read the request: nothing of it can be taken back any more.
+    // The agent has read the request, so it can no longer be undone.
     this.#said = NO_ROWS;
     this.#undo = NOTHING;
-    // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
-    // whatever dialect they ask for: they could ask for another the next time.
+    // A client that opened a stream without an input sent no messages and repeats none. All others
+    // are tracked, whatever dialect they ask for: the next request may ask for another.
     if (dialect === "as-sent") return this.#followShown();
     const trace = this.#openTrace(dialect !== "1.0");
     this.#trace = trace;
@@ -141,12 +151,18 @@ export class ThreadLease {
     };
   }
 
-  /** The earlier messages and calls of the thread that the request does not repeat; asked when the run begins. */
+  /**
+   * The earlier messages and calls of the thread that the request does not repeat, as of the start
+   * of the run.
+   */
   earlier(): EarlierThread {
     return earlierThread(this.state, this.#input.messages, this.#isHistoryChecked);
   }
 
-  /** Remembers what a client without an input is shown: an agent must not write into it in a later run. */
+  /**
+   * Saves the messages shown to a client without an input: an agent must not write into them in a
+   * later run.
+   */
   #followShown(): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     const trace = new RunTrace(this.#input, shownThread(this.state));
     return (events) => {
@@ -163,7 +179,7 @@ export class ThreadLease {
     });
   }
 
-  /** The run is over; `isWhole` says that its client was there until the agent's own end. */
+  /** Ends the run; `isWhole` means that its client stayed connected until the agent's own end. */
   async end(isWhole: boolean): Promise<void> {
     const trace = this.#trace;
     const isTold = trace === undefined || (isWhole && trace.isOver);
@@ -171,15 +187,15 @@ export class ThreadLease {
   }
 
   /**
-   * Nothing was delivered. `wasSent` says that the agent may have read the request all the same: what was
-   * said then stays said, and the run id used, or a client that hangs up could say it differently. Without,
-   * neither is anything said: the client may say it differently the next time.
+   * Ends a run that delivered nothing. `wasSent`: the agent may have read the request, so its
+   * content and its run id stay, or a client could disconnect and send a different version.
+   * Otherwise both are undone, and the client may change them.
    */
   async abandon(wasSent: boolean): Promise<void> {
     return this.#leave(() => (wasSent ? this.#openTrace(false).cut() : this.#undo));
   }
 
-  /** Writes what there is to write, and what was withheld meanwhile with it. */
+  /** Writes these rows, together with newly withheld content. */
   #write(write: TraceWrite | undefined): Promise<void> | undefined {
     const register = this.#register;
     const fresh = register?.units.take();
@@ -208,7 +224,7 @@ export class ThreadLease {
   }
 }
 
-/** The messages among what is to be written, as those of a client that repeats nothing. */
+/** The messages among these rows, as those of a client that repeats none. */
 function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
   if (write === undefined) return undefined;
   const isMessage = ({ kind }: LedgerName): boolean => kind === "message" || kind === "shown";
@@ -224,14 +240,14 @@ function asItIs(event: AgUiEvent): readonly AgUiEvent[] {
   return [event];
 }
 
-/** What an older client gets of an event is what it will repeat. */
+/** Converts an event to the form that an older client gets and will repeat. */
 function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEvent[] {
   if (dialect !== "0.0.55" && dialect !== "0.0.59") return asItIs;
   const downgrader = createDowngrader(dialect);
   return (event) => downgrader.push(event).events as unknown as AgUiEvent[];
 }
 
-/** What takes rows back: the ones that were there before, or nothing. */
+/** The write that undoes these rows: it restores the earlier ones and removes the others. */
 function undoOf(state: ThreadState, rows: readonly LedgerRow[]): TraceWrite {
   const undo: TraceWrite = { rows: [], removed: [] };
   for (const { kind, id } of rows) {

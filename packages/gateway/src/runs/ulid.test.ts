@@ -3,7 +3,7 @@ import { createUlid } from "./ulid.js";
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
-test("identifiers are ULIDs that carry the time, each larger than the one before", () => {
+test("identifiers are ULIDs that contain the time, each larger than the one before", () => {
   let now = 1_469_918_176_385;
   const ulid = createUlid(() => now);
   let before = "";
@@ -25,7 +25,7 @@ test("a clock that runs backwards makes no identifier smaller", () => {
   expect(ulid() > first).toBe(true);
 });
 
-test("more than fit into one millisecond go on in the next, still one after the other", () => {
+test("identifiers above the capacity of one millisecond continue in the next, still in order", () => {
   let now = 5;
   const ulid = createUlid(() => now);
   let before = ulid();

@@ -6,16 +6,19 @@ const RANDOM_DIGITS = 16;
 const COUNTED_DIGITS = 4;
 const COUNTED = 32 ** COUNTED_DIGITS;
 const DRAWN_DIGITS = RANDOM_DIGITS - COUNTED_DIGITS;
-/** Drawn at once: asking the system for sixteen bytes takes as long as for a thousand. */
+/** Drawn in one call: asking the system for sixteen bytes takes as long as for a thousand. */
 const RANDOM_BYTES = 1024;
-/** Two digits at a time: identifiers are made for every event, and digit by digit took six times as long. */
+/**
+ * Two digits at a time: digit by digit took six times as long, and every event gets an identifier.
+ */
 const PAIRS: readonly string[] = Array.from(
   { length: 32 * 32 },
   (_, index) => `${ALPHABET[index >> 5]}${ALPHABET[index & 31]}`,
 );
 
 /**
- * Makes identifiers that sort by time (ULID): 48 bits of milliseconds, 80 bits of which 76 are random.
+ * Creates identifiers that sort by time (ULID): 48 bits of milliseconds, 80 bits of which 76 are
+ * random.
  *
  * Within one millisecond the random part counts up, so that the index of a log grows at its end:
  * random keys cost a store three quarters of its speed.
@@ -30,7 +33,7 @@ export function createUlid(now: () => number): () => string {
     const time = Math.max(now(), last);
     if (time === last && counter < COUNTED - 1) counter += 1;
     else {
-      // More than fit into one millisecond go on in the next, ahead of the clock.
+      // Identifiers above the capacity of one millisecond continue in the next, ahead of the clock.
       last = time === last ? time + 1 : time;
       if (used + DRAWN_DIGITS + 2 > RANDOM_BYTES) {
         randomFillSync(random);
@@ -39,9 +42,10 @@ export function createUlid(now: () => number): () => string {
       const parts = [encodeTime(last)];
       for (let index = 0; index < DRAWN_DIGITS; index += 2)
         parts.push(PAIRS[tenBits(random, used + index)] ?? "");
-      // Joined, not added up: a text that grew piece by piece keeps its pieces (160 bytes) until it is read.
+      // Joined, not concatenated: a concatenated string keeps its pieces (160 bytes) until it is
+      // read.
       prefix = parts.join("");
-      // 16 of 20 bits: the rest is left free to count into.
+      // 16 of 20 bits: the rest is left free for the count.
       used += DRAWN_DIGITS;
       counter = ((random[used] ?? 0) << 8) | (random[used + 1] ?? 0);
       used += 2;

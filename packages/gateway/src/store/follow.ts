@@ -1,33 +1,35 @@
-/** Milliseconds between two looks: what happens at another gateway counts here within a second. */
+/**
+ * Milliseconds between two polls: a change at another gateway takes effect here within a second.
+ */
 const LOOK_MS = 500;
 
-/** A table to which entries are added with ever higher numbers. */
+/** A table whose new entries get increasing numbers. */
 export type Followed<Entry extends { readonly serial: number }> = {
-  /** What came behind this place, oldest first, at most `page`; 0 is before the first. */
+  /** Entries after this number, oldest first, at most `page`; 0 is before the first. */
   readAfter(serial: number): Promise<readonly Entry[]>;
-  /** Entries read in one go. */
+  /** Entries per query. */
   readonly page: number;
 };
 
-/** What happens with what is found. */
+/** Callbacks of {@link follow}. */
 export type FollowListener<Entry> = {
-  /** Told of each, some of them more than once. */
+  /** Called for each entry, for some more than once. */
   onEntry(entry: Entry): void;
-  /** Told when a look fails after one that did not, and the other way round. */
+  /** Called when a poll fails after a successful one, and when one succeeds after a failed one. */
   onStale(isStale: boolean): void;
 };
 
-/** Looks until it is stopped. */
+/** Polls until it is stopped. */
 export type Following = {
-  /** Whether the last look failed: something may be there that is not known here. */
+  /** True when the last poll failed: there may be entries that are not known here. */
   readonly isStale: boolean;
   stop(): Promise<void>;
 };
 
 /**
- * Takes over all that is there, and resolves; from then on looks for what is new.
+ * Reads all entries and resolves; then polls for new ones.
  *
- * @throws whatever the first look fails with
+ * @throws the error of the first read
  */
 export async function follow<Entry extends { readonly serial: number }>(
   { readAfter, page }: Followed<Entry>,
@@ -60,14 +62,15 @@ export async function follow<Entry extends { readonly serial: number }>(
       await takeOver();
       settle(false);
     } catch {
-      // What comes back may be a copy that lacks the newest numbers and gives them out again.
+      // After an outage the database may be a restored backup, which gives out the newest numbers
+      // again.
       last = 0;
       settle(true);
     }
   };
   const wait = (): void => {
     if (isStopped) return;
-    // After the look before: a slow database is asked one thing at a time.
+    // Scheduled after the last poll has ended: a slow database gets one query at a time.
     timer = setTimeout(() => {
       looking = look().finally(wait);
     }, everyMs);

@@ -2,9 +2,9 @@ import { openConnections } from "@countersign/receipts/postgres";
 import type { ConnectionOptions } from "@countersign/receipts/postgres";
 import type { PoolClient } from "pg";
 
-/** Connections to a database that may go away and come back. */
+/** Connections to a database, which may be unavailable for a time. */
 export type Connections = {
-  /** All of it, or nothing. */
+  /** Runs the work in one transaction. */
   inTransaction<Value>(work: (client: PoolClient) => Promise<Value>): Promise<Value>;
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   close(): Promise<void>;
@@ -12,11 +12,12 @@ export type Connections = {
 
 /** Options of {@link connect}. */
 export type ConnectOptions = Omit<ConnectionOptions, "readOnly"> & {
-  /** What is thrown in place of the driver's own error, whose text may name a host or a value. */
+  /** Creates the error thrown instead of the driver's, whose message may name a host or a value. */
   failure(): Error;
 };
 
-// A gateway that froze in the middle is rolled back, and no longer holds up those that want the same rows.
+// PostgreSQL rolls back the transaction of a frozen gateway, so that it does not block others on
+// the same rows.
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
 /** Opens no connection yet: each is made when it is needed. */

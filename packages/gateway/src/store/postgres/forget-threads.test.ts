@@ -28,7 +28,7 @@ const first = (): ThreadLedger => ledgers[0] as ThreadLedger;
 const factsLeft = async (): Promise<number> =>
   (await client.query("SELECT FROM countersign_facts")).rowCount ?? 0;
 
-/** Threads that nobody wrote to for long, with two facts each. */
+/** Adds threads that were last written long ago, with two rows each. */
 async function addOldThreads(): Promise<void> {
   await client.query(
     `INSERT INTO countersign_threads SELECT 'l', 't' || n, 1 FROM generate_series(1, ${THREADS}) AS n`,
@@ -39,7 +39,7 @@ async function addOldThreads(): Promise<void> {
   );
 }
 
-test("many threads are forgotten a few at a time", async () => {
+test("many threads are removed in batches", async () => {
   await addOldThreads();
   await client.query(`
     CREATE FUNCTION refuse_many() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -52,14 +52,14 @@ test("many threads are forgotten a few at a time", async () => {
   expect(await factsLeft()).toBe(0);
 });
 
-test("gateways that forget at once forget each thread once", async () => {
+test("gateways that remove threads concurrently remove each thread once", async () => {
   await addOldThreads();
   const counts = await Promise.all(ledgers.map((ledger) => ledger.forget(10)));
   expect(counts.reduce((sum, count) => sum + count)).toBe(THREADS);
   expect(await factsLeft()).toBe(0);
 });
 
-test("a thread that is written to meanwhile is kept, and nobody waits for it", async () => {
+test("a thread that is written to meanwhile is kept, and the removal does not wait for it", async () => {
   await addOldThreads();
   await client.query("BEGIN");
   await client.query("UPDATE countersign_threads SET written_at = 1000 WHERE thread = 't1'");

@@ -1,9 +1,10 @@
 import type { Connections } from "./connect.js";
 
-/** Threads forgotten in one transaction: it must end long before the database counts as silent. */
+/** Threads removed in one transaction: it must end long before the query timeout. */
 const FORGET_AT_ONCE = 200;
 
-// One that somebody writes to now is not old, and one that another gateway forgets is forgotten.
+// SKIP LOCKED: a thread that is being written is not old, and one that another gateway removes
+// needs no second removal.
 const FORGET_THREADS = `WITH old AS MATERIALIZED (
     SELECT ledger, thread FROM countersign_threads WHERE ledger = $1 AND written_at < $2
     ORDER BY written_at LIMIT ${FORGET_AT_ONCE} FOR UPDATE SKIP LOCKED)
@@ -11,7 +12,9 @@ const FORGET_THREADS = `WITH old AS MATERIALIZED (
   RETURNING thread`;
 const FORGET_FACTS = "DELETE FROM countersign_facts WHERE ledger = $1 AND thread = ANY($2)";
 
-/** Forgets a ledger's threads that were last written before this time; resolves with how many. */
+/**
+ * Removes a ledger's threads that were last written before this time; resolves with their number.
+ */
 export async function forgetThreads(
   { inTransaction }: Pick<Connections, "inTransaction">,
   ledger: string,

@@ -14,12 +14,12 @@ import { openTables } from "./open-tables.js";
 /** Options of {@link openPostgresLedger}. */
 export type PostgresLedgerOptions = {
   readonly url: string;
-  /** Gateways that share their threads give the same name. */
+  /** Gateways with the same name share their threads. */
   readonly name: string;
   readonly clock: Clock;
-  /** Connections at most; 4 when left out. */
+  /** Maximum connections; 4 by default. */
   readonly connections?: number;
-  /** Milliseconds that the database may take for an answer; 10,000 when left out. */
+  /** Query timeout in milliseconds; 10,000 by default. */
   readonly answerMs?: number;
 };
 
@@ -48,7 +48,8 @@ const PUT = `INSERT INTO countersign_facts
 const REMOVE = `DELETE FROM countersign_facts USING unnest($3::text[], $4::text[]) AS gone(kind, id)
   WHERE ledger = $1 AND thread = $2
   AND countersign_facts.kind = gone.kind AND countersign_facts.id = gone.id`;
-// In one order for everybody: two that claim the same rows the other way round would wait for each other.
+// Always in the same order: two transactions that claim the same rows in different orders would
+// deadlock.
 const CLAIM = `INSERT INTO countersign_facts
   SELECT $1, thread, kind, id, value FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
   AS row(thread, kind, id, value) ORDER BY thread, kind, id
@@ -59,7 +60,9 @@ const FIND = `SELECT thread, kind, id, value FROM countersign_facts
 const READ =
   "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
 
-/** Whether a gateway ever opened the ledger of this name to the end of its start; makes nothing. */
+/**
+ * True when a gateway has completed its start on the ledger of this name before; creates nothing.
+ */
 export async function wasPostgresLedgerUsed(url: string, name: string): Promise<boolean> {
   const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
   try {
@@ -78,7 +81,7 @@ export async function wasPostgresLedgerUsed(url: string, name: string): Promise<
   }
 }
 
-/** The shared ledger: many gateways know the same threads. */
+/** Opens a ledger that many gateways share. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
   const { name, clock } = options;
   const { inTransaction, close } = await openTables(
@@ -91,7 +94,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     { schema: SCHEMA, lock: SCHEMA_LOCK },
   );
 
-  /** A question of this ledger, where there is something to ask. */
+  /** Queries this ledger, unless there is nothing to ask. */
   const ask = async <Row>(
     client: PoolClient,
     isNeeded: boolean,
@@ -120,7 +123,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
           await client.query(REMOVE, [...key, kinds, removed.map(({ id }) => encodeText(id))]);
         }
         if (rows.length === 0) return;
-        // One statement must not name a row twice; the last one counts.
+        // One statement must not contain a row twice; the last one wins.
         const last = [...new Map(rows.map((row) => [`${row.kind}\n${row.id}`, row])).values()];
         await client.query(PUT, [
           ...key,
@@ -141,13 +144,14 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
         const free = new Set(inserted.map(nameOf));
         const touched = [...new Set(inserted.map(({ thread }) => thread))];
         await ask(client, touched.length > 0, TOUCH_ALL, [touched, clock.now()]);
-        // One question for all: each is a journey of its own, while others wait for this transaction's rows.
+        // One query for all rows: each is a round trip, while others wait for this transaction's
+        // rows.
         const isNew = free.size === claims.length;
         const found = await ask<Key & { value: string }>(client, !isNew, FIND, columnsOf(keys));
         const there = new Map(found.map((row) => [nameOf(row), row.value]));
         const known = claims.map((claim, index): JsonObject | undefined => {
           const key = nameOf(keys[index] as Key);
-          // Of two claims of one name in one go, the first was the first.
+          // Of two claims of one key in one call, the first one gets it.
           if (claim.isLookup !== true && free.delete(key)) return undefined;
           const value = there.get(key);
           if (value !== undefined) return decodeValue(value);
@@ -165,7 +169,7 @@ function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
   return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
 }
 
-/** A row's name as the database has it. */
+/** A row's key as the database has it. */
 type Key = { readonly thread: string; readonly kind: string; readonly id: string };
 
 function keyOf({ thread, row }: LedgerClaim): Key {

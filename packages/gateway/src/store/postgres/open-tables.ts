@@ -1,10 +1,13 @@
 import { connect } from "./connect.js";
 import type { Connections, ConnectOptions } from "./connect.js";
 
-/** Tables, and the number under which they are made: gateways that start together must not both make them. */
+/**
+ * A schema, and the advisory lock for its creation: gateways that start together must not both
+ * create it.
+ */
 export type Tables = { readonly schema: string; readonly lock: number };
 
-/** Connects, and makes the tables where there are none yet; `prepare` does what else comes before the first question. */
+/** Connects, and creates missing tables; `prepare` runs before the first query. */
 export async function openTables(
   options: ConnectOptions,
   { schema, lock }: Tables,

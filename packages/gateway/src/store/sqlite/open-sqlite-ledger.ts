@@ -11,44 +11,45 @@ import { LOOKS } from "../../thread/forget-old.js";
 import type { ThreadLedger } from "../../thread/ledger.js";
 import { parseStored } from "../../thread/stored-value.js";
 import { encodeText } from "../../thread/text.js";
-import type { LedgerAnswer, LedgerCall } from "./messages.js";
+import type { LedgerResponse, LedgerCall } from "./messages.js";
 import { decodeRows, LedgerDatabase } from "./service.js";
-import type { ClaimAnswer } from "./service.js";
+import type { ClaimResult } from "./service.js";
 
 /** Options of {@link openSqliteLedger}. */
 export type SqliteLedgerOptions = {
   readonly directory: string;
   readonly clock: Clock;
-  /** The compiled worker; run from source, without one, the database shares this thread. */
+  /** The compiled worker. Without it, when run from source, the database shares this thread. */
   readonly workerFile?: URL;
 };
 
 type Ask = (method: LedgerCall["method"], ...parameters: unknown[]) => Promise<unknown>;
 
-/** Opens the ledger beside the receipts, in a thread of its own: no commit ever holds up a stream. */
+/** Opens the ledger next to the receipts, in a worker thread: no commit ever delays a stream. */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<ThreadLedger> {
   const { directory, clock } = options;
-  // Who asked for what, and what was approved, is in it; its files are made with the rights of any file.
+  // The ledger contains requests and approvals, and SQLite creates its files with default
+  // permissions.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, "ledger.sqlite");
   const workerFile = options.workerFile ?? new URL("./worker.js", import.meta.url);
   const hasWorker = existsSync(fileURLToPath(workerFile));
   const { ask, end } = hasWorker ? await startThread(workerFile, file) : await openHere(file);
   let closing: Promise<void> | undefined;
-  const answer = async <Value>(...call: Parameters<Ask>): Promise<Value> => {
+  const request = async <Value>(...call: Parameters<Ask>): Promise<Value> => {
     if (closing !== undefined) throw unavailable("the ledger is closed");
     return (await ask(...call)) as Value;
   };
   return {
-    write: (thread, rows, removed = []) => answer("write", thread, rows, removed, clock.now()),
+    write: (thread, rows, removed = []) => request("write", thread, rows, removed, clock.now()),
     claim: async (claims, reading) => {
-      const claimed = await answer<ClaimAnswer>("claim", claims, reading, clock.now());
+      const claimed = await request<ClaimResult>("claim", claims, reading, clock.now());
       return { known: claimed.known, rows: decodeRows(claimed.rows) };
     },
     forget: async (before) => {
       let all = 0;
       for (;;) {
-        const count = await answer<number>("forget", before);
+        const count = await request<number>("forget", before);
         all += count;
         if (count === 0) return all;
       }
@@ -61,7 +62,9 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
   };
 }
 
-/** Whether a gateway ever opened the ledger of this folder to the end of its start; makes nothing. */
+/**
+ * True when a gateway has completed its start on the ledger of this folder before; creates nothing.
+ */
 export async function wasSqliteLedgerUsed(directory: string): Promise<boolean> {
   const file = join(directory, "ledger.sqlite");
   if (!existsSync(file)) return false;
@@ -99,7 +102,7 @@ async function openHere(file: string): Promise<{ ask: Ask; end(): Promise<void> 
 
 type Call = { resolve(value: unknown): void; reject(error: Error): void };
 
-/** A thread that dies rejects what it was asked, and the next question starts another. */
+/** When the worker dies, its pending calls are rejected and the next call starts another. */
 async function startThread(
   workerFile: URL,
   file: string,
@@ -119,17 +122,17 @@ async function startThread(
       };
       worker.on("error", died);
       worker.on("exit", died);
-      worker.on("message", (answer: LedgerAnswer) => {
-        if (answer.id === 0) {
+      worker.on("message", (response: LedgerResponse) => {
+        if (response.id === 0) {
           worker.unref();
           resolve(worker);
           return;
         }
-        const call = calls.get(answer.id);
-        calls.delete(answer.id);
+        const call = calls.get(response.id);
+        calls.delete(response.id);
         if (calls.size === 0) worker.unref();
-        if ("failure" in answer) call?.reject(unavailable(answer.failure));
-        else call?.resolve(answer.value);
+        if ("failure" in response) call?.reject(unavailable(response.failure));
+        else call?.resolve(response.value);
       });
     });
   const ask: Ask = async (method, ...parameters) => {

@@ -11,9 +11,10 @@ import type {
 import { parseStored } from "../../thread/stored-value.js";
 import { decodeText, encodeText } from "../../thread/text.js";
 
-// NORMAL in WAL mode: a commit survives the end of the process, and a loss of power at worst the last
-// commits, never the file. What is lost that way is refused later; nothing that was not delivered passes.
-// 16 MB between two checkpoints: each of them flushes the medium three times, and the receipts wait behind it.
+// NORMAL in WAL mode: a commit survives the end of the process. A loss of power can lose the last
+// commits, never the file; the gateway later rejects messages that it lost, and accepts none that
+// was not delivered. 16 MB between two checkpoints: each flushes the disk three times, and the
+// receipts wait for it.
 const SCHEMA = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -27,7 +28,7 @@ CREATE TABLE IF NOT EXISTS facts (
 ) WITHOUT ROWID;
 `;
 
-/** The rows that were read, on the side that asked for them. */
+/** Decodes rows in the thread that requested them. */
 export function decodeRows(text: string): LedgerRow[] {
   return (parseStored(text) as [LedgerKind, string, JsonObject][]).map(([kind, id, value]) => ({
     kind,
@@ -36,13 +37,13 @@ export function decodeRows(text: string): LedgerRow[] {
   }));
 }
 
-/** What became of claims, with the rows that were read as JSON. */
-export type ClaimAnswer = Pick<Claimed, "known"> & { readonly rows: string };
+/** The result of claims, with the rows as JSON. */
+export type ClaimResult = Pick<Claimed, "known"> & { readonly rows: string };
 
-/** Threads forgotten in one transaction, so that forgetting never keeps writers waiting. */
+/** Threads removed in one transaction, so that the removal does not delay writers. */
 const FORGET_AT_ONCE = 200;
 
-/** The database itself; synchronous, so it belongs into a thread of its own. */
+/** The database; synchronous, so it belongs into a thread of its own. */
 export class LedgerDatabase {
   readonly #database: Database;
   readonly #touch: Statement;
@@ -61,7 +62,8 @@ export class LedgerDatabase {
       "INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     );
     this.#remove = database.prepare("DELETE FROM facts WHERE thread = ? AND kind = ? AND id = ?");
-    // One text for all rows: handing 2,000 objects from thread to thread took longer than reading them.
+    // One text for all rows: transferring 2,000 objects between threads took longer than reading
+    // them.
     this.#read = database.prepare(
       `SELECT '[' || coalesce(group_concat('["' || kind || '",' || json_quote(id) || ',' || value || ']'), '')
        || ']' AS rows FROM facts WHERE thread = ? AND kind <> 'run'`,
@@ -98,13 +100,13 @@ export class LedgerDatabase {
     });
   }
 
-  claim(claims: readonly LedgerClaim[], reading: string | undefined, now: number): ClaimAnswer {
-    let answer: ClaimAnswer = { known: [], rows: "[]" };
+  claim(claims: readonly LedgerClaim[], reading: string | undefined, now: number): ClaimResult {
+    let result: ClaimResult = { known: [], rows: "[]" };
     this.#transaction(() => {
       const rows = reading === undefined ? "[]" : this.#rowsOf(reading);
-      answer = { known: claims.map((claim) => this.#claim(claim, now)), rows };
+      result = { known: claims.map((claim) => this.#claim(claim, now)), rows };
     });
-    return answer;
+    return result;
   }
 
   #claim({ thread, row, isLookup }: LedgerClaim, now: number): JsonObject | undefined {
@@ -136,7 +138,7 @@ export class LedgerDatabase {
   }
 
   #transaction(work: () => void): void {
-    // IMMEDIATE: a claim that reads first must not find out at its write that another was faster.
+    // IMMEDIATE takes the write lock first: a claim that reads first must not fail at its write.
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       work();

@@ -5,10 +5,10 @@ import { SYSTEM_CLOCK } from "../base/ports.js";
 import { startFixture } from "../testing/fixture.js";
 import { idsOf } from "../testing/events.js";
 
-test("when a thread cannot be put away, the log has the code of the failure and none of its words", async () => {
+test("when a thread cannot be saved, the log has the error code and not the message", async () => {
   const lines: string[] = [];
   const write = (facts: object, message: string): void =>
-    void lines.push(JSON.stringify(facts, (_, value: unknown) => told(value)) + message);
+    void lines.push(JSON.stringify(facts, (_, value: unknown) => toLogged(value)) + message);
   const journal = { debug: write, info: write, warn: write, error: write };
   const inner = createMemoryLedger(SYSTEM_CLOCK);
   let isDown = false;
@@ -48,6 +48,6 @@ test("when a thread cannot be put away, the log has the code of the failure and 
 });
 
 /** Errors as a log writes them. */
-function told(value: unknown): unknown {
+function toLogged(value: unknown): unknown {
   return value instanceof Error ? { ...value, message: value.message } : value;
 }
