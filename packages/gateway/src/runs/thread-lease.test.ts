@@ -23,7 +23,7 @@ function createAdmission(): (
 
 test("of two principals who find a thread without an owner, the second to claim it is rejected", async () => {
   const admit = createAdmission();
-  const [alice, bob] = await Promise.all([threadLease("alice", "r1"), threadLease("bob", "r2")]);
+  const [alice, bob] = await Promise.all([admit("alice", "r1"), admit("bob", "r2")]);
   expect([...alice.findings, ...bob.findings]).toEqual([]);
   expect(await bob.claim()).toBeUndefined();
   expect(await alice.claim()).toMatchObject({ code: "ERR_THREAD_OWNER" });
@@ -55,10 +55,10 @@ test("a decline that no agent received is not remembered, one that an agent rece
   await first.end(true);
   const decline = async (runId: string): Promise<ThreadLease> => {
     const resume = [{ interruptId: "i1", status: "cancelled" as const }];
-    const visited = await admit("alice", runId, { resume });
-    expect(visited.findings).toEqual([]);
-    await visited.accept();
-    return visited;
+    const lease = await admit("alice", runId, { resume });
+    expect(lease.findings).toEqual([]);
+    await lease.accept();
+    return lease;
   };
   const unheard = await decline("r2");
   expect(unheard.state.declined).toHaveLength(1);
