@@ -4,16 +4,16 @@ import type { Opening } from "@countersign/policy";
 import { openingOfCode } from "./openings.js";
 import { remedyOf } from "../http/remedies.js";
 
-/** What a code in a problem document or a `RUN_ERROR` means. */
+/** The meaning of a code in a problem document or a `RUN_ERROR`. */
 export type CodeMeaning = {
-  /** Of codes that a request is refused with. */
+  /** The HTTP status, for codes of rejected requests. */
   readonly status?: number;
   readonly title?: string;
   readonly remedy: string;
   readonly opening: Opening;
 };
 
-/** Explains the code of a refused request; nothing for codes that no client gets. */
+/** Explains the code of a rejected request; `undefined` for codes that no client gets. */
 export function explainCode(code: string): CodeMeaning | undefined {
   const remedy = remedyOf(code);
   if (remedy === undefined) return undefined;

@@ -59,7 +59,7 @@ function opened(document: PolicyDocument, lines: string): PolicyDocument {
 
 const PLAIN = loadPolicy("ag_ui: {}\n").document;
 
-/** What is wrong with an opening: lines that do not load, or words that say nothing. */
+/** The fault of an opening: its lines do not load, or it has no reason. */
 function faultOf(opening: Opening): string | undefined {
   if ("policy" in opening) {
     try {
@@ -98,7 +98,7 @@ const namedInSources = (folders: RegExp, pattern: RegExp): string[] =>
     .filter((file) => /(?<!\.test)\.ts$/u.test(file) && folders.test(file))
     .flatMap((file) => read(`packages/gateway/src/${file}`).match(pattern) ?? []);
 
-test("every name in the tables of the product is explained, with lines that load or words", () => {
+test("every name in the tables of the product is explained, with lines that load or a reason", () => {
   const inbound = [...read("docs/errors/gateway-inbound.md").matchAll(/^## (ERR_\w+)/gmu)];
   const codes = [
     ...inbound.map(([, code]) => code as string),
@@ -140,7 +140,7 @@ test("every name in the tables of the product is explained, with lines that load
   expect(faults(names)).toEqual([]);
 });
 
-test("what is no name of the product is not explained", () => {
+test("a name that the product does not have is not explained", () => {
   for (const name of ["", "gateway/nothing", "ERR_NOBODY_KNOWS", "x y", "ag_ui_contnet", "a/b"]) {
     expect([name, explainName(name, STARTER)]).toEqual([name, undefined]);
   }
@@ -203,7 +203,7 @@ test("every name that the attacks of the threat model leave on receipts, in noti
     }
     names.push(...[rule, reason, ...further].filter((one) => one !== undefined));
   }
-  // The sentence of a condition is the policy's own; its rule is on the same receipt.
+  // A condition's reason is written in the policy; its rule is on the same receipt.
   const own = new Set(STARTER.rules.ag_ui_conditions?.rules?.map(({ reason }) => reason));
   const seen = new Set(names.filter((name) => !own.has(name)));
   expect(seen.size).toBeGreaterThan(60);
@@ -227,7 +227,7 @@ rules:
     { max_characters: 100, max_event_characters: 1000, links_in_errors: block, read: [text, results] }
 `;
 
-/** One thing that each rule blocks; names in capitals are those of the printed lines. */
+/** One example that each rule blocks; names in capitals are those of the printed lines. */
 const SAMPLES: Readonly<Record<string, Sample>> = {
   "ag_ui.transport": said("hello"),
   ag_ui_order: { ...said("x"), violations: [{ rule: "run/finish-ids", severity: "error" }] },
@@ -309,7 +309,7 @@ function blocking(document: PolicyDocument, sample: Sample): string[] {
   });
 }
 
-test("the lines of each rule really open what the rule blocks", () => {
+test("the lines of each rule really allow what the rule blocks", () => {
   const document = loadPolicy(HOSTILE).document;
   const untested: string[] = [];
   for (const [rule, { opening }] of allRules()) {
@@ -321,13 +321,15 @@ test("the lines of each rule really open what the rule blocks", () => {
     }
     expect(blocking(document, sample)).toContain(rule);
     const after = blocking(opened(document, opening.policy), sample);
-    // A request to change the state is judged in both directions, and a line for one says nothing of the other.
+    // A request to change the state is judged in both directions, and lines for one direction do
+    // not open the other.
     expect([rule, after.filter((one) => one === rule).length]).toEqual([
       rule,
       rule === "ag_ui.capability" ? 2 : 0,
     ]);
   }
-  // A denial of everything, what a list brings, and the gateway's own three, which are tested below.
+  // The denial of everything, the content of lists, and the gateway's own three rules, which are
+  // tested below.
   expect(untested).toEqual([
     "gateway/result",
     "gateway/withheld",

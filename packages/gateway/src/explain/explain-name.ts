@@ -28,13 +28,15 @@ import { explainCode } from "./explain-code.js";
 import { explainRule } from "./explain-rule.js";
 import { namesInReason, reasonCode } from "./reasons.js";
 
-/** What opens one thing that a name can stand for; `about` says which, where there are several. */
+/**
+ * The opening of one thing that a name can stand for; `about` says which, where there are several.
+ */
 export type NamedOpening = { readonly about?: string; readonly opening: Opening };
 
-/** What a name means that a receipt, a notice, an error, the log or a metric has. */
+/** The meaning of a name on a receipt, in a notice, an error, the log or a metric. */
 export type NameMeaning = {
   readonly name: string;
-  /** What sort of name it is. */
+  /** The kind of name. */
   readonly kind: string;
   readonly means: string;
   readonly remedy?: string;
@@ -46,7 +48,10 @@ const PROBLEM = "urn:countersign:problem:";
 const PASSES = "the policy lets it through as it is";
 const NOTHING_BLOCKED = "nothing was blocked: it reports what the gateway did";
 
-/** Explains any name that the gateway prints, with the lines that open it in this policy; nothing for an unknown name. */
+/**
+ * Explains any name that the gateway prints, with the lines that open it in this policy;
+ * `undefined` for an unknown name.
+ */
 export function explainName(given: string, document: PolicyDocument): NameMeaning | undefined {
   const name = given.startsWith(PROBLEM) ? given.slice(PROBLEM.length) : given;
   for (const explain of EXPLAINERS) {
@@ -105,7 +110,7 @@ function reasonCodeMeaning(name: string): NameMeaning | undefined {
   return { ...rule, name, kind: `reason code of ${code.rule}`, means: code.means };
 }
 
-/** Notes about a stream: what a translation changed, or which deviation of a framework was repaired. */
+/** Notes about a stream: the change of a translation, or the repaired deviation of a framework. */
 function repairMeaning(name: string): NameMeaning | undefined {
   const deviations = Object.entries(DEVIATIONS) as [string, Deviation][];
   const found = deviations.find(([id, { note }]) => id === name || note === name);
@@ -222,7 +227,7 @@ function wordMeaning(name: string, document: PolicyDocument): NameMeaning | unde
   };
 }
 
-/** Names that a receipt has where there was no name. */
+/** Placeholders on receipts, for an absent name. */
 const FIXED: Readonly<Record<string, Omit<NameMeaning, "name" | "openings"> & { closed: string }>> =
   {
     "custom:unknown tool call": {
@@ -251,7 +256,7 @@ function fixedMeaning(name: string): NameMeaning | undefined {
     const { closed, ...rest } = FIXED[name] as (typeof FIXED)[string];
     return { name, ...rest, openings: [{ opening: { closed } }] };
   }
-  // An agent has no business under the gateway's own prefix, whatever a policy says of the name.
+  // An agent may not use the gateway's own prefix, whatever a policy says of the name.
   if (!/^(?:custom:)?countersign\.(?!ui_render_hint$)/u.test(name)) return undefined;
   const rule = ruleMeaning("gateway/reserved-name");
   return rule && { ...rule, name, kind: "event of the gateway" };
@@ -265,7 +270,7 @@ function actMeaning(name: string, document: PolicyDocument): NameMeaning | undef
   return { name, kind: "what an agent or a browser does", means, openings };
 }
 
-/** A part of the screen, as a receipt names it: `type` or `type:id`. */
+/** A component on the screen, as a receipt names it: `type` or `type:id`. */
 function componentMeaning(name: string, document: PolicyDocument): NameMeaning | undefined {
   if (
     !/^[A-Za-z][\w.-]{0,127}(?::\S{1,256})?$/u.test(name) ||
@@ -284,7 +289,10 @@ function reasonMeaning(name: string, document: PolicyDocument): NameMeaning | un
   return meaning && { ...meaning, kind: `reason of ${meaning.kind} ${meaning.name}`, name };
 }
 
-/** The openings of acts, each with what it is about; of an act that passes, words that say so. */
+/**
+ * The openings of acts, each with its subject; for an act that the policy allows, a sentence that
+ * says so.
+ */
 function openingsOf(
   acts: readonly Act[],
   document: PolicyDocument,

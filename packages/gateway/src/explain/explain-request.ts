@@ -11,10 +11,10 @@ import { reviewKeys } from "../inbound/strict-keys.js";
 import { stateOf } from "../thread/thread-state.js";
 import { remedyOf } from "../http/remedies.js";
 
-/** What one check of `ag_ui_request` says to a request that is looked at alone. */
+/** The result of one check of `ag_ui_request` for a request without its thread. */
 export type RequestStep = {
   readonly rule: string;
-  /** `thread`: it is held against what was delivered on its thread, which nobody knows here. */
+  /** `thread`: the check compares the request with its thread, which is not known here. */
   readonly outcome: "passed" | "blocked" | "observed" | "thread";
   readonly code?: string;
   readonly reason?: string;
@@ -22,7 +22,7 @@ export type RequestStep = {
   readonly remedy?: string;
 };
 
-/** What a check needs to know of the thread, and whether a request has anything for it. */
+/** The thread data that a check needs, and whether a request has anything to check. */
 const ON_THE_THREAD: Partial<Record<RequestCheckName, (input: RunAgentInput) => boolean>> = {
   threads: () => true,
   runs: () => true,
@@ -32,7 +32,8 @@ const ON_THE_THREAD: Partial<Record<RequestCheckName, (input: RunAgentInput) => 
 };
 
 /**
- * Asks the gateway's own checks about a request, as if it were the first on its thread; those that need the thread say so.
+ * Runs the gateway's own checks on a request, as if it were the first on its thread; checks that
+ * need the thread say so.
  *
  * @throws the coded error of a request that cannot be read
  */
@@ -45,7 +46,7 @@ export function explainRequest(value: JsonValue, policy: CompiledPolicy): Reques
   ];
   return REQUEST_CHECKS.flatMap((check): RequestStep[] => {
     const mode = policy.request.mode(check);
-    // Approvals are held against what the agent does next.
+    // Approvals are compared with the agent's next calls.
     if (mode === "off" || check === "approval") return [];
     const finding = findings.find((one) => one.check === check);
     if (finding !== undefined) return [stepOf(finding, mode)];

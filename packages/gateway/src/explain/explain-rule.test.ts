@@ -20,7 +20,7 @@ function namedInSources(pattern: RegExp, folders = /^(?!explain)/): Set<string> 
   return new Set(texts.flatMap((text) => text.match(pattern) ?? []));
 }
 
-test("the gateway blocks by no rule without a meaning, and explains none that it does not have", () => {
+test("every rule that the gateway blocks by has a meaning, and no other rule has one", () => {
   expect([...namedInSources(/(?<=")gateway\/[a-z-]+(?=")/g)].toSorted()).toEqual(
     Object.keys(OWN_RULES).toSorted(),
   );
@@ -57,7 +57,7 @@ rules:
   }
 });
 
-test("every code that a client may be refused with has a remedy", () => {
+test("every code of a rejected request has a remedy", () => {
   const inbound = [...page("errors/gateway-inbound.md").matchAll(/^## (ERR_\w+)/gm)];
   const codes = [...Object.keys(STATUSES), ...inbound.map(([, code]) => code as string)];
   for (const code of [...codes, "ERR_JSON_SYNTAX", "ERR_DIALECT_DOUBLE_SPELLING"]) {
@@ -66,7 +66,7 @@ test("every code that a client may be refused with has a remedy", () => {
   expect(remedyOf("constructor")).toBeUndefined();
 });
 
-test("every code that a listener answers with or ends a stream with has a remedy", () => {
+test("every code that a listener responds with or ends a stream with has a remedy", () => {
   const codes = [
     ...namedInSources(/(?<=\bcode: ")[A-Z_]+(?=")/g, /^(?:listen|clients|deliver|order|record)/),
   ].filter((code) => !code.startsWith("ERR_"));

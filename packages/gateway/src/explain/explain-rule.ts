@@ -6,16 +6,19 @@ import { OWN_RULES, REQUEST_RULES } from "../event/own-rules.js";
 
 const REQUEST = "ag_ui_request.";
 
-/** Every rule that can stand on a receipt, with its meaning; what a policy names itself stands under `…*`. */
+/**
+ * Every rule that a receipt can name, with its meaning; names chosen in a policy are listed as
+ * `…*`.
+ */
 export function allRules(): ReadonlyMap<string, RuleMeaning> {
   const requests = Object.entries(REQUEST_RULES)
-    // It is a setting of `gateway/approval`, and no receipt names it.
+    // A setting of `gateway/approval`, which no receipt names.
     .filter(([check]) => check !== "approval")
     .map(([check, meaning]) => [REQUEST + check, meaning] as const);
   return new Map([...Object.entries(OWN_RULES), ...requests, ...Object.entries(POLICY_RULES)]);
 }
 
-/** What a rule on a receipt means and what helps; nothing for a name that no receipt of ours has. */
+/** The meaning and the fix of a rule on a receipt; `undefined` for a name that no receipt has. */
 export function explainRule(rule: string): RuleMeaning | undefined {
   return allRules().get(rule) ?? orderRules().get(rule) ?? meaningOfPolicyRule(rule);
 }

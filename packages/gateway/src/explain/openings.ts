@@ -3,7 +3,7 @@ import type { FindingCode } from "../inbound/finding.js";
 import type { RequestCheckName } from "@countersign/policy";
 import { OWN_RULES, REQUEST_RULES } from "../event/own-rules.js";
 
-/** The check of `ag_ui_request` behind each code that a request is refused with. */
+/** The check of `ag_ui_request` behind each code of a rejected request. */
 const CHECKS: Readonly<Record<FindingCode, RequestCheckName>> = {
   ERR_INBOUND_UNKNOWN_KEY: "unknown_keys",
   ERR_THREAD_OWNER: "threads",
@@ -79,7 +79,7 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   },
 };
 
-/** Why codes of a family are opened by no setting. */
+/** The reasons why no setting opens the codes of a family. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [
     /^ERR_(?:JSON|DIALECT|ENFORCE|DECODE|SSE|PROTO|WEBSOCKET|CHUNK|SOCKET|BYTES|ID|REDUCE|PATCH|ORDER)_|^AGENT_(?:MALFORMED|PROTOCOL|NOT_AG_UI)/u,
@@ -99,7 +99,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What opens a refusal or failure of this code, or why nothing does. */
+/** The opening of an error code, or the reason why there is none. */
 export function openingOfCode(code: string): Opening {
   const known = Object.hasOwn(OPENINGS, code) ? OPENINGS[code] : undefined;
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import { CLASSIFICATIONS, REASON_CODES } from "@countersign/policy";
 
 const CLASSES = CLASSIFICATIONS.map((name) => name[0]?.toUpperCase() + name.slice(1)).join("|");
 
-/** The rule behind each sentence of a denial that names neither a rule nor a code. */
+/** The rule behind each reason that names neither a rule nor a code. */
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^the policy has no enabled ag_ui block$|^the policy could not be evaluated$/u, "policy"],
   [/^this policy is for \w+ only$/u, "ag_ui.transport"],
@@ -64,17 +64,17 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A name that a sentence of ours carries: a code, or a rule behind or before its colon. */
+/** A name in a reason: a code, or a rule before or after its colon. */
 const NAMES = [/\b(ERR_[A-Z0-9_]+)/u, /protocol's order: (\S+)/u, /^([a-z-]+\/[a-z-]+): /u];
 
-/** The rules and codes that a sentence on a receipt or in a notice can come from, the nearest first. */
+/** The rules and codes behind a reason on a receipt or in a notice, the nearest first. */
 export function namesInReason(reason: string): string[] {
   const named = NAMES.flatMap((pattern) => pattern.exec(reason)?.[1] ?? []);
   const [, rule] = SENTENCES.find(([pattern]) => pattern.test(reason)) ?? [];
   return [...named, ...(rule === undefined ? [] : [rule])].filter((name) => name !== reason);
 }
 
-/** What a `reason_code` means, and the rule that gives it. */
+/** The meaning of a `reason_code`, and its rule. */
 export function reasonCode(name: string): { means: string; rule: string } | undefined {
   return Object.hasOwn(REASON_CODES, name)
     ? REASON_CODES[name as keyof typeof REASON_CODES]

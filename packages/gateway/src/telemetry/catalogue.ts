@@ -1,4 +1,6 @@
-/** One metric as operators know it; docs/operate.md has the same table, and a test compares them. */
+/**
+ * One metric as operators know it; docs/operate.md has the same table, and a test compares them.
+ */
 export type MetricFacts = {
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
@@ -13,7 +15,7 @@ const counter = (help: string, ...labels: string[]): MetricFacts => ({
 const gauge = (help: string, ...labels: string[]): MetricFacts => ({ type: "gauge", help, labels });
 const histogram = (help: string): MetricFacts => ({ type: "histogram", help, labels: [] });
 
-/** Every metric there is. */
+/** All metrics. */
 export const METRICS = {
   countersign_info: gauge("Always 1; the version is a label", "version"),
   countersign_ready: gauge(

@@ -16,13 +16,16 @@ export function countEvent(telemetry: Telemetry, agent: string, context: EventCo
   }
 }
 
-/** Adds what was only noted about a request that may pass: whoever observes wants to know what enforcing would refuse. */
+/**
+ * Counts the rules that an allowed request violated in observe mode: the operator wants to know
+ * what enforcing would block.
+ */
 export function countObserved(telemetry: Telemetry, { decision, facts }: InboundRequest): void {
   if (decision?.allow !== true || decision.observed === undefined) return;
   countRules(telemetry, decision, facts?.classification ?? "malformed");
 }
 
-/** Each rule that would have blocked counts once, since each has to be settled before enforcing. */
+/** Each rule that would block counts once, since each has to be fixed before enforcing. */
 function countRules(telemetry: Telemetry, { observed, further }: Permit, kind: string): void {
   if (observed === undefined) return;
   telemetry.observed.add(observed.rule, kind);

@@ -1,27 +1,29 @@
 import { encodeOtlp } from "./span.js";
 import type { Span, SpanAttributes } from "./span.js";
 
-/** Where spans go. */
+/** Options of {@link createExporter}. */
 export type ExporterOptions = {
   /** The whole address, usually ending in `/v1/traces`. */
   readonly endpoint: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly resource: SpanAttributes;
-  /** Told when spans could not be handed over; never with what was in them. */
+  /** Called when spans could not be sent; never with their content. */
   onFailure(reason: string, spans: number): void;
 };
 
-/** Hands finished spans to a collector, behind the back of the runs. */
+/** Sends finished spans to a collector in the background. */
 export type SpanExporter = {
   add(span: Span): void;
   /** Spans that did not reach the collector. */
   readonly dropped: number;
   readonly exported: number;
-  /** Sends what is left, within the time of one request. */
+  /** Sends the remaining spans, within the timeout of one request. */
   close(): Promise<void>;
 };
 
-/** Spans that may wait; a collector that is down must not take the gateway's memory. */
+/**
+ * Maximum number of waiting spans: a collector that is down must not use up the gateway's memory.
+ */
 const MAX_QUEUE = 2048;
 const MAX_BATCH = 512;
 const INTERVAL_MS = 1000;
@@ -72,7 +74,7 @@ export function createExporter(options: ExporterOptions): SpanExporter {
       clearInterval(timer);
       await sending;
       if (queue.length === 0) return;
-      // One request only: a collector that does not answer must not hold up the end of the process.
+      // One request only: a collector that does not respond must not delay the end of the process.
       const last = queue.slice(0, MAX_BATCH);
       dropped += queue.length - last.length;
       queue = [];
@@ -81,7 +83,7 @@ export function createExporter(options: ExporterOptions): SpanExporter {
   };
 }
 
-/** Nothing when the collector took it, else why not. */
+/** Resolves with `undefined` on success, else with the reason of the failure. */
 async function post(options: ExporterOptions, body: string): Promise<string | undefined> {
   try {
     const response = await fetch(options.endpoint, {

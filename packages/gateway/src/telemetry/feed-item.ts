@@ -7,7 +7,7 @@ import type { Run } from "../event/run.js";
 export type FeedItem = {
   seq: number;
   receipt_id: string;
-  /** The AG-UI event type; of a browser's request, `RUN_AGENT_INPUT` or `CLIENT_MESSAGE`. */
+  /** The AG-UI event type; for a client's request, `RUN_AGENT_INPUT` or `CLIENT_MESSAGE`. */
   type: string;
   direction: "outbound" | "inbound";
   agent_id: string;
@@ -28,7 +28,10 @@ export type FeedItem = {
   blocked: number;
 };
 
-/** What the feed tells about a recorded event. Member by member and never by spreading: see `createEventContext`. */
+/**
+ * The feed item of a recorded event. Assigned field by field and never by spreading: see
+ * `createEventContext`.
+ */
 export function feedItemOf(run: Run, context: EventContext): FeedItem | undefined {
   const { event, facts, decision, receiptId, seq, refused } = context;
   if (receiptId === undefined || seq === undefined) return undefined;
@@ -54,7 +57,9 @@ export function feedItemOf(run: Run, context: EventContext): FeedItem | undefine
   return completed(item, facts, decision);
 }
 
-/** With what not every decision has: a target, and the rule that speaks or would speak against it. */
+/**
+ * Adds the fields that not every decision has: a target, and the rule that blocked or would block.
+ */
 function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedItem {
   if (facts.target !== undefined) item.target = facts.target;
   const denial = decision.allow ? decision.observed : decision;
@@ -66,7 +71,7 @@ function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedI
   return item;
 }
 
-/** What the feed tells about a browser's request that is on record. */
+/** The feed item of a recorded client request. */
 export function inboundItemOf(request: InboundRequest): FeedItem {
   const { facts, decision, receiptId, seq, input } = request;
   if (!facts || !decision || receiptId === undefined || seq === undefined) {
@@ -75,7 +80,7 @@ export function inboundItemOf(request: InboundRequest): FeedItem {
   const item: FeedItem = {
     agent_id: request.agent,
     session_id: request.sessionId,
-    // A message on a socket belongs to whatever run is open there.
+    // A message on a socket belongs to the run that is open there.
     thread_id: input?.threadId ?? "",
     run_id: input?.runId ?? "",
     mode: request.policy.mode,

@@ -37,7 +37,7 @@ const publish = (feed: Feed, from: number, to: number, words?: string): void => 
   for (let seq = from; seq < to; seq += 1) feed.publish(item(seq, words));
 };
 
-test("what is published together is written once, and every watcher gets the same bytes", async () => {
+test("decisions that are published together are written once, and every watcher gets the same bytes", async () => {
   const feed = new Feed();
   const readers = [createFeedStream(feed), createFeedStream(feed)].map((stream) =>
     stream.getReader(),
@@ -50,7 +50,7 @@ test("what is published together is written once, and every watcher gets the sam
   expect(second?.value).toBe(first?.value);
 });
 
-test("who opens the feed late gets the last decisions, each once, also those that are still gathered", async () => {
+test("a late watcher gets the last decisions, each once, also those of the pending batch", async () => {
   const feed = new Feed();
   const early = createFeedStream(feed).getReader();
   const first = early.read();
@@ -66,7 +66,7 @@ test("who opens the feed late gets the last decisions, each once, also those tha
   expect(sequences((await next).value)).toEqual([220]);
 });
 
-test("a watcher that does not read loses the oldest decisions, is told how many, and holds no more than its bound", async () => {
+test("a watcher that does not read loses the oldest decisions, learns how many, and buffers no more than its limit", async () => {
   const feed = new Feed();
   const reader = createFeedStream(feed).getReader();
   const first = reader.read();
@@ -87,7 +87,7 @@ test("a watcher that does not read loses the oldest decisions, is told how many,
   expect(Number(lost)).toBe(5000 - seen.length);
 });
 
-test("a watcher that goes away, and one that only asks for the head, are not kept", async () => {
+test("a watcher that disconnects, and a HEAD request, are not kept", async () => {
   const feed = new Feed();
   const app = new Hono();
   addFeedRoute(app, feed);
@@ -99,7 +99,7 @@ test("a watcher that goes away, and one that only asks for the head, are not kep
     expect((await fetch(url, { method: "HEAD" })).status).toBe(200);
     expect(feed.watchers).toBe(0);
     const asked = get(url);
-    // The answer begins before there is anything to tell.
+    // The response begins before the first decision.
     const [response] = (await once(asked, "response")) as [NodeJS.ReadableStream];
     await vi.waitFor(() => expect(feed.watchers).toBe(1));
     publish(feed, 0, 1);
@@ -112,7 +112,7 @@ test("a watcher that goes away, and one that only asks for the head, are not kep
   }
 });
 
-test("a quiet line has a heartbeat; decisions come between, and one that was left has none", async () => {
+test("an idle feed sends heartbeats, decisions come between them, and a closed one sends none", async () => {
   const feed = new Feed();
   const reader = createFeedStream(feed, 10).getReader();
   const read = async (): Promise<string> => String(Buffer.from((await reader.read()).value ?? []));

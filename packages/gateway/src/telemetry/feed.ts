@@ -3,25 +3,25 @@ import type { FeedItem } from "./feed-item.js";
 /** Listens to the feed; it must not throw and must not wait. */
 export type FeedListener = (item: FeedItem) => void;
 
-/** Some decisions as server-sent events, written once for everybody who watches. */
+/** Some decisions as server-sent events, serialized once for all watchers. */
 export type FeedBatch = { readonly bytes: Uint8Array; readonly count: number };
 
 /** Takes batches; it must not throw and must not wait. */
 export type FeedWatcher = (batch: FeedBatch) => void;
 
-/** Decisions shown to somebody who opens the feed late. */
+/** Decisions sent to a late watcher. */
 const REMEMBERED = 200;
 
 /**
- * How long decisions gather for one batch. Each write to a watcher costs about 15 µs however little it carries, and
- * nobody who watches sees the difference.
+ * How long decisions are collected for one batch. Each write to a watcher costs about 15 µs at any
+ * size, and a viewer does not notice the delay.
  */
 const GATHER_MS = 25;
 
-/** Characters of one batch; more are not gathered. */
+/** Maximum characters of one batch. */
 const MAX_BATCH_LENGTH = 64 * 1024;
 
-/** The live feed: every decision as it is recorded, to whoever looks. */
+/** The live feed: every decision as it is recorded, for all watchers. */
 export class Feed {
   readonly #listeners = new Set<FeedListener>();
   readonly #watchers = new Set<FeedWatcher>();
@@ -30,7 +30,7 @@ export class Feed {
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Shows one decision. */
+  /** Publishes one decision. */
   publish(item: FeedItem): void {
     this.#recent.push(item);
     if (this.#recent.length > REMEMBERED) this.#recent.shift();
@@ -51,7 +51,7 @@ export class Feed {
 
   /** Starts watching with the last decisions, then every batch; the function returned stops it. */
   watch(watcher: FeedWatcher): () => void {
-    // Whoever comes now gets what is gathered among the last decisions, and not again.
+    // The new watcher gets the pending decisions among the last ones, and must not get them again.
     this.#flush();
     if (this.#recent.length > 0)
       watcher(batchOf(this.#recent.map(writeItem).join(""), this.#recent.length));
@@ -59,7 +59,7 @@ export class Feed {
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** How many watch. */
+  /** The number of watchers. */
   get watchers(): number {
     return this.#watchers.size;
   }

@@ -1,7 +1,7 @@
-/** Counts of durations in steps, as Prometheus wants them. */
+/** A histogram of durations for Prometheus. */
 export class Histogram {
   readonly bounds: readonly number[];
-  /** One per bound, and one for what is above all of them. */
+  /** One per bound, and one for values above all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -21,13 +21,13 @@ export class Histogram {
     this.#sum += value;
   }
 
-  /** How many were observed up to each bound, then in all. */
+  /** The number of observations up to each bound, then in total. */
   cumulative(): number[] {
     let total = 0;
     return Array.from(this.#counts, (count) => (total += count));
   }
 
-  /** The sum of everything observed. */
+  /** The sum of all observations. */
   get sum(): number {
     return this.#sum;
   }

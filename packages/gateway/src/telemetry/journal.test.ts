@@ -35,7 +35,7 @@ test("fields that could hold a secret or a payload never reach the output, at th
   expect(lines.join("")).toContain("[redacted]");
 });
 
-test("the same refusal fills no disk: ten per ten seconds are written, the next window says how many were not", () => {
+test("of repeated errors ten per ten seconds are written, and the next window says how many were not", () => {
   const { lines, destination } = capture();
   let now = 0;
   const journal = createJournal({ destination, now: () => now });
@@ -48,7 +48,7 @@ test("the same refusal fills no disk: ten per ten seconds are written, the next 
   expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ code: "ERR_A", suppressed: 4990 });
 });
 
-test("kinds beyond the bound share one allowance", () => {
+test("kinds above the limit share one allowance", () => {
   const { lines, destination } = capture();
   const journal = createJournal({ destination, now: () => 0 });
   for (let count = 0; count < 5000; count += 1) journal.warn({ code: `E${count}` }, "refused");
@@ -65,7 +65,7 @@ test("a clock that is set back does not silence the log", () => {
   expect(lines).toHaveLength(11);
 });
 
-test("the level decides what is written", () => {
+test("only lines of the configured level and above are written", () => {
   const { lines, destination } = capture();
   const journal = createJournal({ destination, level: "warn" });
   journal.debug({}, "a");
@@ -75,7 +75,7 @@ test("the level decides what is written", () => {
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["c", "d"]);
 });
 
-test("a terminal gets lines for people, unless JSON was asked for", () => {
+test("a terminal gets readable lines, unless JSON was asked for", () => {
   const terminal = capture(true);
   createJournal({ destination: terminal.destination }).warn({ code: "ERR_A" }, "refused");
   expect(terminal.lines[0]).toMatch(/^\d\d:\d\d:\d\d warn refused code=ERR_A\n$/u);
@@ -84,7 +84,7 @@ test("a terminal gets lines for people, unless JSON was asked for", () => {
   expect(() => JSON.parse(json.lines[0] ?? "") as unknown).not.toThrow();
 });
 
-test("a terminal obeys nothing that a client says: control characters, line ends and marks of direction are escaped", () => {
+test("control characters, line ends and bidi marks from a client are escaped on a terminal", () => {
   const { lines, destination } = capture(true);
   const journal = createJournal({ destination });
   const hostile = "\u001b]0;pwned\u0007\r\n\u007f\u009b31m\u202e\u2066\u2028\u2029\u{e0001}";
@@ -92,13 +92,13 @@ test("a terminal obeys nothing that a client says: control characters, line ends
   expect(lines).toHaveLength(1);
   const [line = ""] = lines;
   expect(line.endsWith("\n")).toBe(true);
-  // Colour codes of our own stand around the level only.
+  // The gateway's own colour codes are around the level only.
   const said = line.slice(line.indexOf("\\u{1b}]0;"), -1);
   expect(said).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
   expect(said).toContain("run=\\u{1b}]0;pwned\\u{7}\\u{d}\\u{a}\\u{7f}\\u{9b}31m\\u{202e}");
 });
 
-test("a record that cannot be read back is escaped as well", () => {
+test("a record that cannot be parsed is escaped as well", () => {
   const { lines, destination } = capture(true);
   let deep: object = { end: "\u009b31m" };
   for (let depth = 0; depth < 600; depth += 1) deep = { deep };
@@ -107,14 +107,14 @@ test("a record that cannot be read back is escaped as well", () => {
   expect(lines.join("").replaceAll("\n", "")).not.toMatch(/[\u0080-\u009f]/u);
 });
 
-test("a JSON line has printable characters only, in every field and key, and says the same", () => {
+test("a JSON line has printable characters only, in every field and key, and parses to the same value", () => {
   const hostile = fc.constantFrom(
     "\u007f\u0085\u009b",
     "\u202e\u2066\u2028",
     "\u{e0041}\ufe0f\u200b",
   );
   const text = fc.oneof(hostile, fc.string({ unit: "binary" }));
-  // A name of its own: those of a journal's own fields and of secrets are not what is asked about.
+  // Names other than the journal's own fields and secret fields.
   const facts = fc.dictionary(
     text.map((name) => `x-${name}`),
     fc.oneof(

@@ -7,38 +7,38 @@ import type { LogDestination } from "./log-output.js";
 import { formatForPeople } from "./pretty.js";
 import { createRepeats } from "./repeats.js";
 
-/** Levels of the log, from the most talkative on. */
+/** Levels of the log, the most verbose first. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
-/** How much is logged. */
+/** A level of the log. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `json` always writes JSON lines; `auto` writes lines for people when the output is a terminal. */
+/** `json` always writes JSON lines; `auto` writes readable lines when the output is a terminal. */
 export type LogFormat = "json" | "auto";
 
 /** Options of {@link createJournal}. */
 export type JournalOptions = {
   readonly level?: LogLevel;
   readonly format?: LogFormat;
-  /** Standard output when left out. */
+  /** Standard output by default. */
   readonly destination?: LogDestination;
-  /** Milliseconds since the epoch; bounds what is repeated. */
+  /** Milliseconds since the epoch; for the limit of repeated lines. */
   readonly now?: () => number;
 };
 
-/** A journal, and what it kept back. */
+/** A journal, with the counts of lines it did not write. */
 export type OpenJournal = Journal & {
-  /** Lines that were not written because the same had been said often enough. */
+  /** Repeated lines that were suppressed. */
   readonly suppressed: number;
-  /** Lines that the output did not take. */
+  /** Lines that the output rejected. */
   readonly dropped: number;
-  /** Whether every line is written; waits for the output no longer than this. */
+  /** Waits at most this long for the output; resolves with true when every line is written. */
   flush(milliseconds: number): Promise<boolean>;
 };
 
 /**
- * Fields that may never be written, whoever passes them by mistake. Callers pass ids, codes and counts
- * only; this is the second lock on that door.
+ * Fields that are never written, even when a caller passes them by mistake. Callers pass ids, codes
+ * and counts only; this is a second safeguard.
  */
 const SECRET_FIELDS = [
   "authorization",
@@ -59,12 +59,13 @@ const SECRET_FIELDS = [
   "value",
 ];
 
-/** The log of a gateway: pino, with secrets taken out and repetitions bounded. */
+/** The log of a gateway: pino, with secrets removed and repeated lines limited. */
 export function createJournal(options: JournalOptions = {}): OpenJournal {
   const { level = "info", format = "auto", now = Date.now } = options;
   const target = options.destination ?? process.stdout;
   const output = createLogOutput(target);
-  // Ids and names in a line come from clients and agents, and whoever reads the log may read it on a terminal.
+  // Ids and names in a line come from clients and agents, and an operator may read the log on a
+  // terminal.
   const shown = format === "auto" && target.isTTY === true ? formatForPeople : printableJson;
   const destination = { write: (line: string): void => output.write(shown(line)) };
   const logger: Logger = pino(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createJournal } from "./journal.js";
 import { createLogOutput } from "./log-output.js";
 
-/** Like standard output, it is still there after an error. */
+/** Like standard output, it stays open after an error. */
 function createTarget() {
   const lines: string[] = [];
   const state = { failure: undefined as Error | undefined, isHeld: false };
@@ -24,7 +24,7 @@ function createTarget() {
   return { stream, lines, state, release: () => release() };
 }
 
-test("an output that fails costs its line, is counted, and hurts nobody", async () => {
+test("an output that fails loses its line, which is counted, and nothing else", async () => {
   const { stream, state } = createTarget();
   const output = createLogOutput(stream);
   state.failure = new Error("ENOSPC");
@@ -33,7 +33,7 @@ test("an output that fails costs its line, is counted, and hurts nobody", async 
   expect(output.dropped).toBe(1);
 });
 
-test("a reader that does not read holds a mebibyte of lines, in order; what comes then is counted", async () => {
+test("a reader that stops holds a mebibyte of lines, in order; later lines are counted", async () => {
   const target = createTarget();
   target.state.isHeld = true;
   const output = createLogOutput(target.stream);
@@ -53,7 +53,7 @@ test("a reader that does not read holds a mebibyte of lines, in order; what come
   expect(target.lines.at(-1)).toBe("y\n");
 });
 
-test("several journals on one output listen once, and say how many lines they lost", async () => {
+test("several journals on one output add one listener, and count their own lost lines", async () => {
   const { stream, state } = createTarget();
   const journals = [1, 2, 3].map(() => createJournal({ destination: stream }));
   expect(stream.listenerCount("error")).toBe(1);

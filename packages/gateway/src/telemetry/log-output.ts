@@ -1,15 +1,15 @@
 import type { EventEmitter } from "node:events";
 import type { DestinationStream } from "pino";
 
-/** Where lines of the log go: a stream, or anything that takes a line. */
+/** The destination of log lines: a stream, or any object that takes a line. */
 export type LogDestination = DestinationStream & { readonly isTTY?: boolean };
 
-/** An output that never harms whoever writes to it. */
+/** An output that never throws or blocks. */
 export type LogOutput = {
   write(line: string): void;
   /** Lines that were not written: the output failed, or did not keep up. */
   readonly dropped: number;
-  /** Whether all that was taken is written; waits no longer than this. */
+  /** Waits at most this long; resolves with true when all accepted lines are written. */
   flush(milliseconds: number): Promise<boolean>;
 };
 
@@ -20,17 +20,17 @@ type LineStream = LogDestination &
     write(line: string, done: (error?: Error | null) => void): boolean;
   };
 
-/** What may wait for a reader that does not read; a few thousand lines. */
+/** Bytes that may wait for a slow reader; a few thousand lines. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-/** Without a listener, a full disk or a reader that went away would end the process. */
+/** Without a listener, a full disk or a closed pipe would end the process. */
 const IGNORE = (): void => {};
 
 /**
- * Writes lines as well as it can: a gateway must not end because its log cannot be kept.
+ * Writes lines on a best-effort basis: a gateway must not stop because its log fails.
  *
- * Every line is tried, so that the first after the disk has room again is there; standard output survives its own
- * errors. What a pipe does not take waits in order, up to a bound.
+ * Every line is tried, so that the first line after a full disk has room again is written; standard
+ * output survives its own errors. Lines that a pipe does not accept wait in order, up to a limit.
  */
 export function createLogOutput(destination: LogDestination): LogOutput {
   if (!isStream(destination)) return createPlainOutput(destination);
@@ -54,7 +54,7 @@ export function createLogOutput(destination: LogDestination): LogOutput {
         return;
       }
       pending += 1;
-      // A disk that fills up takes the first half of a line: the next one must not be glued to it.
+      // A disk that fills up takes part of a line: the next line must start on a new one.
       const text = isTorn ? `\n${line}` : line;
       isTorn = false;
       destination.write(text, settle);

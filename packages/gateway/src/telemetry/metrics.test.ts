@@ -78,7 +78,7 @@ test("a scrape is well-formed, lists the whole catalogue, and its numbers move w
   }
 });
 
-test("a request that only observing lets through is counted under the rule that enforcing would refuse it by", async () => {
+test("a request that passes only in observe mode is counted under the rule that would block it", async () => {
   const policy = CHAT_POLICY.replace("name: chat", "name: chat\nmode: observe");
   const served = await startServed(answer, { policy });
   try {
@@ -104,7 +104,7 @@ test("metrics need the admin token unless the configuration makes them public", 
   }
 });
 
-test("a label never takes more than 256 values: what comes later is counted as other", () => {
+test("a label has at most 256 values: later ones are counted as other", () => {
   const tally = new Tally();
   for (let rule = 0; rule < 10_000; rule += 1) tally.add(`rule-${rule}`, "display");
   const entries = [...tally.entries()];
@@ -113,7 +113,7 @@ test("a label never takes more than 256 values: what comes later is counted as o
   expect(tally.total).toBe(10_000);
 });
 
-test("a histogram counts a value at its bound into that step", () => {
+test("a histogram counts a value at its bound into that bucket", () => {
   const histogram = new Histogram([1, 2]);
   for (const value of [0.5, 1, 1.5, 2, 3]) histogram.observe(value);
   expect(histogram.cumulative()).toEqual([2, 4, 5]);
@@ -121,7 +121,7 @@ test("a histogram counts a value at its bound into that step", () => {
   expect(() => new Histogram([2, 1])).toThrow(TypeError);
 });
 
-test("the operators' page lists exactly the metrics there are, with type and labels", () => {
+test("the operators' page lists exactly the existing metrics, with type and labels", () => {
   const page = readFileSync(new URL("../../../../docs/operate.md", import.meta.url), "utf8");
   const listed = [
     ...page.matchAll(/^\| `((?:countersign|process|nodejs)_\w+)` \| (\w+) \| ([^|]*) \|/gmu),

@@ -7,7 +7,7 @@ import type { ProcessMetrics } from "./process-metrics.js";
 import type { Tally } from "./tally.js";
 import type { Telemetry } from "./telemetry.js";
 
-/** What is asked at the moment of a scrape, because nobody counts it. */
+/** Values that are read at the time of a scrape, because they are not counted. */
 export type MetricSources = {
   readonly version: string;
   readonly process: ProcessMetrics;
@@ -17,7 +17,7 @@ export type MetricSources = {
   connections(): Promise<number>;
   pending(): number;
   entries(): Promise<number>;
-  /** Entries the index covers; nothing where the store has none of its own. */
+  /** Entries that the index covers; `undefined` for a store without an index. */
   indexed(): Promise<number> | undefined;
   policy(): { readonly name: string; readonly hash: string; readonly mode: string };
   reloads(): { readonly ok: number; readonly failed: number; readonly isStale: boolean };
@@ -26,7 +26,7 @@ export type MetricSources = {
   droppedLines(): number;
 };
 
-/** Writes the page of metrics; a figure that cannot be had now is left out, the rest is told. */
+/** Writes the page of metrics; leaves out values that cannot be read now. */
 export async function writeMetrics(telemetry: Telemetry, sources: MetricSources): Promise<string> {
   const known = await readSamples(telemetry, sources);
   const histograms: Partial<Record<MetricName, Histogram>> = {
@@ -102,7 +102,7 @@ async function readSamples(
     ["countersign_store_entries", one(entries)],
     [
       "countersign_store_index_lag_entries",
-      // The log may have grown between the two questions: an index is never ahead of it.
+      // The log may have grown between the two reads: an index is never ahead of it.
       one(
         entries === undefined || indexed === undefined ? undefined : Math.max(0, entries - indexed),
       ),
@@ -139,7 +139,7 @@ function counts(tally: Tally): readonly Sample[] {
   return [...tally.entries()].map(([first, second, count]) => [[first, second], count]);
 }
 
-/** A store that is down must not take the page with it that tells so. */
+/** When the store is down, the page must still show that. */
 async function askedFor(answer: Promise<number>): Promise<number | undefined> {
   try {
     return await answer;

@@ -4,10 +4,10 @@ import { styleText } from "node:util";
 
 const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const;
 
-/** Our own fields, which are shown in their own places. */
+/** Fields that have their own places in the line. */
 const KNOWN: ReadonlySet<string> = new Set(["level", "time", "msg", "name"]);
 
-/** One JSON line of the log as a line for people: time, level, message, facts. */
+/** Formats one JSON line of the log for a terminal: time, level, message, facts. */
 export function formatForPeople(line: string): string {
   const record = readOwnLine(line);
   if (record === undefined) return `${printableText(line.trimEnd())}\n`;
@@ -23,7 +23,7 @@ export function formatForPeople(line: string): string {
   return `${String(time).slice(11, 19)} ${shown} ${text}\n`;
 }
 
-/** Reads back what pino wrote a moment ago. */
+/** Parses the line that pino has just written. */
 function readOwnLine(line: string): JsonObject | undefined {
   try {
     return parseJson(line.trimEnd()) as JsonObject;

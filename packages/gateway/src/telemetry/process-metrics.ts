@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricName } from "./catalogue.js";
 import type { Sample } from "./exposition.js";
 
-/** Figures of the process, read when they are asked for. */
+/** Metrics of the process, read on demand. */
 export type ProcessMetrics = {
   read(): ReadonlyMap<MetricName, readonly Sample[]>;
   stop(): void;
@@ -13,7 +13,7 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
-/** Starts to watch the event loop; nothing else costs anything between two scrapes. */
+/** Starts to measure the event loop; nothing else costs time between two scrapes. */
 export function watchProcess(): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
@@ -40,7 +40,7 @@ export function watchProcess(): ProcessMetrics {
           ],
         ],
       ]);
-      // Since the last scrape: a maximum since the start would never come down again.
+      // Reset at each scrape: a maximum since the start would never fall.
       delay.reset();
       return samples;
     },
@@ -48,7 +48,7 @@ export function watchProcess(): ProcessMetrics {
   };
 }
 
-/** Only Linux says it this way; elsewhere the metric stays empty. */
+/** Only Linux has this folder; elsewhere the metric stays empty. */
 function openFiles(): readonly Sample[] {
   try {
     return [[[], readdirSync("/proc/self/fd").length]];

@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { startFixture } from "../testing/fixture.js";
 import { post } from "../testing/transports.js";
 
-test("each refusal counts once, under its code, on every transport; an open socket is counted while it is open", async () => {
+test("each rejected request counts once, under its code, on every transport; an open socket is counted while it is open", async () => {
   const lines: [object, string][] = [];
   const note = (facts: object, message: string) => void lines.push([facts, message]);
   const fixture = await startFixture(() => ({ pieces: [] }), {

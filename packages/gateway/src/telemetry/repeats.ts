@@ -1,20 +1,20 @@
-/** Lines of one kind that are written per window before the rest is only counted. */
+/** Lines of one kind written per window; the rest is only counted. */
 const MAX_PER_WINDOW = 10;
 const WINDOW_MS = 10_000;
-/** Kinds told apart; beyond, all others share one allowance. */
+/** Maximum number of kinds; all others share one allowance. */
 const MAX_KINDS = 256;
 
 type Kind = { startedAt: number; written: number; skipped: number };
 
-/** Bounds how often the same is said: whoever can make us refuse could otherwise fill the disk. */
+/** Limits repeated lines: a client that causes errors could otherwise fill the disk. */
 export type Repeats = {
-  /** `undefined` to keep the line back, else how many like it were kept back since the last one. */
+  /** `undefined` to suppress the line, else the number of lines suppressed since the last one. */
   admit(kind: string, now: number): number | undefined;
-  /** Lines kept back so far. */
+  /** Lines suppressed so far. */
   readonly suppressed: number;
 };
 
-/** Starts with nothing said. */
+/** Creates an empty limiter. */
 export function createRepeats(): Repeats {
   const kinds = new Map<string, Kind>();
   let suppressed = 0;
@@ -30,7 +30,8 @@ export function createRepeats(): Repeats {
   return {
     admit(name, now) {
       const kind = find(name, now);
-      // A clock that was set back starts a new window too, rather than silence until it has caught up.
+      // A clock that was set back starts a new window too, instead of silence until it has caught
+      // up.
       if (now - kind.startedAt >= WINDOW_MS || now < kind.startedAt) {
         kind.startedAt = now;
         kind.written = 0;

@@ -1,6 +1,6 @@
 import type { TraceContext } from "./trace-context.js";
 
-/** What a span says beside its time. */
+/** The attributes of a span. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** One finished run as a span. */
@@ -12,7 +12,7 @@ export type Span = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attributes: SpanAttributes;
-  /** The code of a failure; without one the run went well. */
+  /** The error code of a failed run; absent when the run succeeded. */
   readonly failure?: string;
 };
 

@@ -1,13 +1,13 @@
-/** Values of one label that are told apart; the rest is counted together. */
+/** Maximum number of values of one label; the rest is counted together. */
 const MAX_VALUES = 256;
-/** What the rest is counted under. */
+/** The label value of the rest. */
 export const OTHER = "other";
 
 /**
  * Counts by up to two labels in plain numbers: one map look-up and one addition each.
  *
- * The first label's values are bounded in number, so that nothing a policy, a reload or a peer brings
- * can make the page of metrics grow for ever. The second comes from a closed set.
+ * The first label's values are bounded in number, so that no policy, reload or peer can make the
+ * page of metrics grow without limit. The second comes from a closed set.
  */
 export class Tally {
   readonly #counts = new Map<string, Map<string, number>>();
@@ -28,7 +28,7 @@ export class Tally {
     }
   }
 
-  /** The sum of all. */
+  /** The sum of all counts. */
   get total(): number {
     let sum = 0;
     for (const [, , count] of this.entries()) sum += count;

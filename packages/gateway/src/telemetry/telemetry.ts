@@ -4,12 +4,12 @@ import type { VelocityFigures } from "../quota/velocity/leased-counts.js";
 import { Tally } from "./tally.js";
 import type { Tracer } from "./tracer.js";
 
-/** Seconds; an added millisecond is the aim, so the steps are finest around it. */
+/** Seconds; the target is an added millisecond, so the buckets are finest around it. */
 const LATENCY_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10,
 ];
 
-/** What is watched of a run while it is open. */
+/** The counters of an open run. */
 export type OpenRun = {
   readonly backlog: { readonly size: number };
   readonly sink: {
@@ -19,7 +19,7 @@ export type OpenRun = {
   };
 };
 
-/** Plain numbers that the pipeline of an event adds to; whoever scrapes reads them. */
+/** Counters that the event pipeline increments and a scrape reads. */
 export type Telemetry = {
   /** By agent and class. */
   readonly forwarded: Tally;
@@ -38,16 +38,16 @@ export type Telemetry = {
   readonly stripped: Tally;
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number; checkpointFailures: number };
-  /** Entries that were read again and are as they were, what was found instead, and where first. */
+  /** Entries that were verified again, the number of damaged ones, and the first of them. */
   readonly scrub: { checked: number; damages: number; first?: Damage };
   readonly ledger: { failures: number };
-  /** Counts of caps that gateways keep together. */
+  /** Metrics of limits that gateways count together. */
   readonly velocity: VelocityFigures;
-  /** Sockets open, and messages of browsers that wait. */
+  /** Open sockets, and queued client messages. */
   readonly sockets: { open: number; queued: number };
-  /** Streams that a client took up again. */
+  /** Streams that a client resumed. */
   readonly reconnects: { taken: number };
-  /** Streams of other gateways passed on now, and what came of those that were asked for. */
+  /** Open relays of other gateways' streams, and the results of relay requests. */
   readonly relays: { open: number; readonly results: Tally };
   readonly addedLatency: Histogram;
   readonly appendTime: Histogram;
@@ -55,7 +55,7 @@ export type Telemetry = {
   readonly tracer: Tracer | undefined;
 };
 
-/** Starts counting from nothing. */
+/** Creates counters at zero. */
 export function createTelemetry(tracer?: Tracer): Telemetry {
   return {
     forwarded: new Tally(),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** A place in a trace: W3C Trace Context, level 1. */
+/** A position in a trace: W3C Trace Context, level 1. */
 export type TraceContext = {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -12,7 +12,9 @@ export type TraceContext = {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/u;
 const SAMPLED = 1;
 
-/** Reads a `traceparent` header; what is not exactly one is treated as absent, as the specification asks. */
+/**
+ * Reads a `traceparent` header; an invalid one is treated as absent, as the specification requires.
+ */
 export function parseTraceparent(header: unknown): TraceContext | undefined {
   if (typeof header !== "string") return undefined;
   const [, version, traceId, spanId, flags] = TRACEPARENT.exec(header) ?? [];
@@ -27,7 +29,7 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** A place of its own under a parent, or the beginning of a trace. */
+/** A new span under a parent, or the root of a new trace. */
 export function childOf(parent: TraceContext | undefined): TraceContext {
   return {
     traceId: parent?.traceId ?? randomBytes(16).toString("hex"),

@@ -46,7 +46,7 @@ function ask(url: string, headers: Record<string, string>) {
   });
 }
 
-test("a run is one span under the client's trace, handed to the agent and to a collector over OTLP/HTTP", async () => {
+test("a run is one span under the client's trace, sent to the agent and to a collector over OTLP/HTTP", async () => {
   const collector = await startCollector();
   const served = await startServed(script, {
     config: `tracing: { endpoint: "${collector.url}", service: shop, headers: { X-Key: k } }\n`,
@@ -85,7 +85,7 @@ test("a run is one span under the client's trace, handed to the agent and to a c
   }
 });
 
-test("a trace that the client does not record is passed on and not exported", async () => {
+test("a trace that the client does not sample is propagated and not exported", async () => {
   const collector = await startCollector();
   const served = await startServed(script, {
     config: `tracing: { endpoint: "${collector.url}" }\n`,
@@ -101,7 +101,7 @@ test("a trace that the client does not record is passed on and not exported", as
   }
 });
 
-test("without an endpoint nothing is traced and no header is passed on", async () => {
+test("without an endpoint nothing is traced and no header is sent", async () => {
   const served = await startServed(script);
   try {
     await (await ask(served.running.dataUrl, { traceparent: `00-${TRACE}-${PARENT}-01` })).text();
@@ -112,7 +112,7 @@ test("without an endpoint nothing is traced and no header is passed on", async (
   }
 });
 
-test("a collector that refuses costs spans, which are counted, and nothing else", async () => {
+test("a collector that rejects spans loses them, which is counted, and nothing else", async () => {
   const collector = await startCollector(500);
   const failures: string[] = [];
   const exporter = createExporter({
@@ -143,7 +143,7 @@ test.each([
   expect(parseTraceparent(header)).toBeUndefined();
 });
 
-test("a traceparent reads back as it was written", () => {
+test("a traceparent parses to the value it was written from", () => {
   const header = `00-${TRACE}-${PARENT}-01`;
   const context = parseTraceparent(header);
   expect(context === undefined ? "" : formatTraceparent(context)).toBe(header);

@@ -4,7 +4,7 @@ import type { ExporterOptions } from "./exporter.js";
 import type { SpanAttributes } from "./span.js";
 import { childOf, formatTraceparent, parseTraceparent } from "./trace-context.js";
 
-/** What is known of a run when it starts. */
+/** The facts of a run at its start. */
 export type RunFacts = {
   readonly agent: string;
   readonly threadId: string;
@@ -12,11 +12,11 @@ export type RunFacts = {
   readonly transport: string;
   readonly policyHash: string;
   readonly startedAt: number;
-  /** The client's own `traceparent` header, unread. */
+  /** The client's own `traceparent` header, unparsed. */
   readonly traceparent?: string | undefined;
 };
 
-/** What is known of it when it has ended. */
+/** The facts of a run at its end. */
 export type RunResult = {
   readonly state: string;
   readonly forwarded: number;
@@ -25,14 +25,14 @@ export type RunResult = {
   readonly failure?: string | undefined;
 };
 
-/** One run's span while it is open. */
+/** The span of an open run. */
 export type RunSpan = {
-  /** Goes to the agent. */
+  /** The header for the agent. */
   readonly traceparent: string;
   end(result: RunResult): void;
 };
 
-/** Makes one span per run. */
+/** Creates one span per run. */
 export type Tracer = {
   start(facts: RunFacts): RunSpan;
   readonly dropped: number;
@@ -40,7 +40,7 @@ export type Tracer = {
   close(): Promise<void>;
 };
 
-/** A tracer that sends to a collector. */
+/** Creates a tracer that sends to a collector. */
 export function createTracer(options: ExporterOptions): Tracer {
   const exporter = createExporter(options);
   return {
@@ -50,7 +50,7 @@ export function createTracer(options: ExporterOptions): Tracer {
       return {
         traceparent: formatTraceparent(context),
         end: (result) => {
-          // The client decided that nobody looks at this trace.
+          // The client does not sample this trace.
           if (!context.isSampled) return;
           exporter.add({
             context,
@@ -78,7 +78,7 @@ function attributesOf(facts: RunFacts, result: RunResult): SpanAttributes {
   return {
     "countersign.agent": facts.agent,
     "countersign.run_id": facts.runId,
-    // A thread's id is the client's choice and may name a person; its hash still groups.
+    // The client chooses the thread id, which may name a person; its hash still groups.
     "countersign.thread_hash": createHash("sha256")
       .update(facts.threadId)
       .digest("hex")

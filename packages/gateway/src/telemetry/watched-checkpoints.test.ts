@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createTelemetry } from "./telemetry.js";
 import { watchCheckpoints } from "./watched-checkpoints.js";
 
-test("checkpoints that cannot be made are counted each, and told when that begins, changes and ends", async () => {
+test("failed checkpoints are counted each, and reported when that begins, changes and ends", async () => {
   const lines: unknown[] = [];
   const quiet = (): void => {};
   const journal = {

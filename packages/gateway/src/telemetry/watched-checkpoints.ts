@@ -3,15 +3,16 @@ import type { ReceiptStore } from "@countersign/receipts/log";
 import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "./telemetry.js";
 
-/** A store whose checkpoints are watched, and who is to be told when one cannot be made. */
+/** A store whose checkpoints are monitored, and the receiver of the reports. */
 export type WatchedCheckpoints = {
   readonly store: ReceiptStore;
   onCheckpointError(error: unknown): void;
 };
 
 /**
- * Tells the operator that no checkpoint could be signed: nothing is refused for it, so that nobody would see otherwise
- * that the log stopped vouching for itself. It is tried every second, and told when it begins, changes and ends.
+ * Reports to the operator that no checkpoint could be signed. No request fails because of it, so it
+ * would go unnoticed. The store retries every second; the report comes when the failure begins,
+ * changes and ends.
  */
 export function watchCheckpoints(
   store: ReceiptStore,

@@ -31,7 +31,7 @@ function createFragileLedger() {
   return { ledger, state, clock };
 }
 
-/** Time passes only when a test says so. */
+/** Advances the fake time. */
 function passTime() {
   const passing = vi.spyOn(performance, "now").mockReturnValue(0);
   onTestFinished(() => passing.mockRestore());
@@ -53,7 +53,7 @@ test("a ledger that fails is counted and not ready, and one success makes it rea
   expect(watched.isReady()).toBe(true);
 });
 
-test("a failure that is not the store's leaves it ready", async () => {
+test("an error that the store did not cause leaves it ready", async () => {
   const { ledger, clock } = createFragileLedger();
   const { ledger: counts } = createTelemetry();
   const claim: ThreadLedger["claim"] = async () => {
@@ -65,7 +65,7 @@ test("a failure that is not the store's leaves it ready", async () => {
   expect(counts.failures).toBe(0);
 });
 
-test("without traffic, whoever asks makes it find out, once a second", async () => {
+test("without traffic, the readiness check probes the ledger once a second", async () => {
   const { ledger, state, clock } = createFragileLedger();
   const watched = watchLedger(ledger, clock, { failures: 0 });
   const passing = passTime();

@@ -7,10 +7,13 @@ import type { Telemetry } from "./telemetry.js";
 /** A ledger that knows whether threads can be read and written now. */
 export type WatchedLedger = ThreadLedger & { isReady(): boolean };
 
-/** A thread of no agent: names of agents are not empty. It is forgotten like any other. */
+/** A thread without an agent, since agents' names are not empty. It expires like any other. */
 const PROBE_THREAD = JSON.stringify(["", "", "probe"]);
 
-/** The same ledger, with its failures counted; without it no run is taken, whatever the receipts do. */
+/**
+ * Wraps a ledger to count its failures. Without the ledger no run is accepted, even when receipts
+ * can be written.
+ */
 export function watchLedger(
   ledger: ThreadLedger,
   clock: Clock,
@@ -41,7 +44,9 @@ export function watchLedger(
   };
 }
 
-/** One thread that cannot be read says nothing about the next: whoever sends it must not stop the rest. */
+/**
+ * One unreadable thread says nothing about others: its client must not make the gateway unready.
+ */
 function isOfTheStore(error: unknown): boolean {
   return !isCountersignError(error) || error.code === "ERR_LEDGER_UNAVAILABLE";
 }

@@ -1,7 +1,7 @@
 import type { ReceiptStore } from "@countersign/receipts/log";
 import type { Telemetry } from "./telemetry.js";
 
-/** The same store, with its flushes counted and timed: once per flush, however many receipts it holds. */
+/** Wraps a store to count and time its flushes: once per flush, however many receipts it holds. */
 export function watchStore(store: ReceiptStore, telemetry: Telemetry): ReceiptStore {
   const { receipts, appendTime } = telemetry;
   return {

@@ -1,27 +1,27 @@
-/** A question for some of the events that a capability may still open. */
+/** A request for some of the events that a capability still allows. */
 export type BudgetRequest = {
   /** The capability's id. */
   readonly id: string;
   /** Its `max_events`. */
   readonly maxEvents: number;
-  /** When it expires, in seconds: from then on nobody needs to remember it. */
+  /** Its expiry in seconds; the row can be removed after that. */
   readonly expiresAt: number;
-  /** How many are asked for. */
+  /** The number of requested events. */
   readonly wanted: number;
-  /** How many were opened since the last time that this was said. */
+  /** The number of events used since the last request. */
   readonly opened: number;
 };
 
-/** What was given, and how the capability stands then over all gateways. */
+/** The granted events, and the capability's total over all gateways. */
 export type BudgetGrant = {
   readonly given: number;
-  /** Events given to anybody and not given back. */
+  /** Events granted to any gateway and not returned. */
   readonly taken: number;
-  /** Events known to have been opened; the rest of what was taken may come back. */
+  /** Events known to be used; gateways may return the rest of `taken`. */
   readonly opened: number;
 };
 
-/** Events that were taken and not needed. */
+/** Events that were granted and not used. */
 export type BudgetReturn = {
   readonly id: string;
   readonly unused: number;
@@ -29,10 +29,10 @@ export type BudgetReturn = {
 };
 
 /**
- * Where the events of capabilities are given out.
+ * Grants the events of capabilities.
  *
- * Over all who ask, what was given and not given back is never more than `maxEvents`; and what `take` resolved with is
- * known after a crash, so that nobody is given it again.
+ * Over all gateways, granted events that were not returned never exceed `maxEvents`. A resolved
+ * `take` survives a crash, so that no event is granted twice.
  */
 export type BudgetStore = {
   take(question: BudgetRequest): Promise<BudgetGrant>;

@@ -43,7 +43,7 @@ const question = { maxEvents: 10, expiresAt: NOW + 60, wanted: 4, opened: 0 };
 describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
   const open = KINDS[kind] as (at?: { now(): number }) => Promise<Opened>;
 
-  test("no more is given than there is, what comes back is given again, and a restart forgets nothing", async () => {
+  test("no more is granted than the limit, returned events are granted again, and a restart forgets nothing", async () => {
     const id = `cap\u0000%/${kind}`;
     const first = await open();
     const take = (store: BudgetStore, wanted = 4, opened = 0) =>
@@ -56,14 +56,14 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
     expect(await take(second.store)).toEqual({ given: 0, taken: 10, opened: 3 });
     await second.store.giveBack([{ id, unused: 2, opened: 5 }]);
     expect(await take(second.store, 100)).toEqual({ given: 2, taken: 10, opened: 8 });
-    // Nobody knows this one: nothing comes of it.
+    // An unknown id has no effect.
     await second.store.giveBack([{ id: "unknown", unused: 3, opened: 0 }]);
     expect((await second.store.take({ ...question, id: "unknown" })).given).toBe(4);
     await second.store.giveBack([{ id: "unknown", unused: 4, opened: 0 }]);
     await second.close();
   });
 
-  test("whatever is asked for at once, what is out is never more than the limit", async () => {
+  test("for any concurrent requests, granted events never exceed the limit", async () => {
     const { store, close } = await open();
     let round = 0;
     await fc.assert(
@@ -80,7 +80,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
             const given = answers.reduce((sum, answer) => sum + answer.given, 0);
             out += given;
             expect(out).toBeLessThanOrEqual(maxEvents);
-            // Nobody goes without while there is something.
+            // No request gets nothing while events are left.
             const wanted = wants.reduce((sum, want) => sum + want, 0);
             expect(given).toBe(Math.min(wanted, maxEvents - (out - given)));
             const unused = Math.floor(given / 2);
@@ -108,7 +108,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
     await later.close();
   });
 
-  test("a limit beyond every number is one all the same", async () => {
+  test("a limit above the largest integer is still a limit", async () => {
     const { store, close } = await open();
     const id = `huge-${kind}`;
     for (const maxEvents of [Number.POSITIVE_INFINITY, 2 ** 60]) {
@@ -118,7 +118,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
   });
 });
 
-test("what cannot be written is not given to anybody", async () => {
+test("a grant that cannot be written is not made", async () => {
   let isFull = false;
   const store = await openLedgerBudgets(
     {

@@ -3,18 +3,19 @@ import type { LedgerRow, ThreadLedger } from "../../thread/ledger.js";
 import type { Clock } from "../../base/ports.js";
 import type { BudgetStore } from "./budget-store.js";
 
-/** Where the rows are kept; a thread's own key is a JSON array. */
+/** The ledger key of the rows; a thread's own key is a JSON array. */
 export const BUDGETS = "budgets";
 
-/** How long a row outlives its capability, in seconds: a clock that was ahead may be mended. */
+/** How long a row outlives its capability, in seconds: the clock may be corrected meanwhile. */
 const KEEP_SECONDS = 86_400;
 
 type Budget = { taken: number; opened: number; expiresAt: number };
 
 /**
- * Budgets of a gateway that has its ledger to itself: all of them are in memory, and in the ledger before they count.
+ * Opens the budgets of a gateway that does not share its ledger: all of them are in memory, and
+ * written to the ledger before they count.
  *
- * What cannot be written stays taken here, so that a full disk gives nothing away.
+ * A grant that cannot be written stays taken here, so that a full disk grants nothing twice.
  */
 export async function openLedgerBudgets(
   ledger: Pick<ThreadLedger, "claim" | "write">,

@@ -8,15 +8,15 @@ import type { BudgetStore } from "./budget-store.js";
 /** Options of {@link openPostgresBudgets}. */
 export type PostgresBudgetsOptions = {
   readonly url: string;
-  /** Gateways that share budgets give the same name: that of the log. */
+  /** The name of the log. Gateways with the same name share budgets. */
   readonly name: string;
   readonly clock: Clock;
-  /** Milliseconds after which the database counts as one that does not answer; 2,000 when left out. */
+  /** Query timeout in milliseconds; 2,000 by default. */
   readonly answerMs?: number;
 };
 
 const ANSWER_MS = 2000;
-/** How long a row outlives its capability, in seconds: clocks differ, and one of them may be mended. */
+/** How long a row outlives its capability, in seconds: clocks differ, and may be corrected. */
 const KEEP_SECONDS = 86_400;
 // Two gateways that start together must not both create the table.
 const SCHEMA_LOCK = 7_301_990_249;
@@ -26,8 +26,8 @@ CREATE TABLE IF NOT EXISTS countersign_budgets (
   opened bigint NOT NULL, expires_at bigint NOT NULL, PRIMARY KEY (log, capability_id));
 CREATE INDEX IF NOT EXISTS countersign_budgets_by_end ON countersign_budgets (log, expires_at);
 `;
-// One statement: of two that ask at once, the second finds what the first has taken. A number that is too large for
-// a bigint is cut where it is handed over, which gives less and never more.
+// One statement: of two concurrent requests, the second sees the first one's grant. A number too
+// large for a bigint is capped by the caller, which grants less and never more.
 const TAKE = `INSERT INTO countersign_budgets AS budget VALUES ($1, $2, least($4::bigint, $3::bigint), least($4::bigint, $3::bigint), $5::bigint, $6::bigint)
   ON CONFLICT (log, capability_id) DO UPDATE SET
     given = greatest(0, least($4::bigint, $3::bigint - budget.taken)),
@@ -43,7 +43,9 @@ const FORGET = "DELETE FROM countersign_budgets WHERE log = $1 AND expires_at < 
 
 type Row = { readonly given: string; readonly taken: string; readonly opened: string };
 
-/** Opens the table of budgets beside the receipts, and makes it where there is none yet. */
+/**
+ * Opens the table of budgets in the database of the receipts, and creates it when it is missing.
+ */
 export async function openPostgresBudgets({
   url,
   name,
@@ -58,7 +60,7 @@ export async function openPostgresBudgets({
   return {
     take: ({ id, maxEvents, wanted, opened, expiresAt }) =>
       database.inTransaction(async (client) => {
-        // Whatever the server's default is: what is used must be known as taken after a crash.
+        // Regardless of the server's default: a grant in use must survive a crash.
         await client.query("SET LOCAL synchronous_commit = on");
         const counts = [maxEvents, wanted, opened, expiresAt].map(bounded);
         const { rows } = await client.query(TAKE, [name, encodeText(id), ...counts]);
@@ -81,7 +83,7 @@ export async function openPostgresBudgets({
   };
 }
 
-/** A Chio token may have an allowance without an end, or one beyond any number that is counted here. */
+/** A Chio token may have an unlimited allowance, or one above the largest integer. */
 function bounded(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER);
 }

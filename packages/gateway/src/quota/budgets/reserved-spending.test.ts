@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { BudgetRequest, BudgetStore } from "./budget-store.js";
 import { ReservedSpending } from "./reserved-spending.js";
 
-/** One budget for everybody, in memory; it can be made silent, and counts what it was asked. */
+/** One budget for all gateways, in memory; it can be made silent, and counts its requests. */
 function createStore() {
   let taken = 0;
   let opened = 0;
@@ -32,14 +32,14 @@ function createStore() {
 
 const allowance = (maxEvents: number, id = "cap") => ({ id, maxEvents, expiresAt: 2e9 });
 
-/** Opens an event if there is one left, as a verifier does. */
+/** Uses an event if one is left, as a verifier does. */
 function openOne(book: ReservedSpending, maxEvents: number, id = "cap"): boolean {
   if (book.spent(id) >= maxEvents) return false;
   book.count(id);
   return true;
 }
 
-test("nothing is open without a reservation, and all of a budget with them", async () => {
+test("nothing is allowed without a reservation, and the whole budget with reservations", async () => {
   const { store } = createStore();
   const book = new ReservedSpending(store);
   expect(openOne(book, 3)).toBe(false);
@@ -52,7 +52,7 @@ test("nothing is open without a reservation, and all of a budget with them", asy
   await book.close();
 });
 
-test("what is at hand is not asked for again, and a budget that is used up is not asked for at all", async () => {
+test("reserved events are not requested again, and an exhausted budget is not requested at all", async () => {
   const { store, questions } = createStore();
   const book = new ReservedSpending(store);
   await book.reserve([allowance(80)], 1);
@@ -74,7 +74,7 @@ test("what is at hand is not asked for again, and a budget that is used up is no
   await small.close();
 });
 
-test("a large block is fetched again before it is used up, and none is larger than 256", async () => {
+test("a large block is renewed before it is exhausted, and none is larger than 256", async () => {
   const { store, questions } = createStore();
   const book = new ReservedSpending(store);
   await book.reserve([allowance(1e6)], 1);
@@ -88,7 +88,7 @@ test("a large block is fetched again before it is used up, and none is larger th
   await book.close();
 });
 
-test("while the store is silent what is at hand may be used, then nothing; it is told once and asked once a second", async () => {
+test("while the store is silent reserved events can be used, then none; it is reported once and retried once a second", async () => {
   const { store, state, questions } = createStore();
   const told: boolean[] = [];
   let now = 0;
@@ -114,7 +114,7 @@ test("while the store is silent what is at hand may be used, then nothing; it is
   await book.close();
 });
 
-test("who waits gets what another gives back meanwhile", async () => {
+test("a request that waits gets the events that another gateway returns meanwhile", async () => {
   const { store, taken } = createStore();
   const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
   await first.reserve([allowance(2)], 2);
@@ -129,7 +129,7 @@ test("who waits gets what another gives back meanwhile", async () => {
   expect(taken()).toBe(2);
 });
 
-test("a run that starts asks anew although there was nothing a moment ago, unless all of it was opened", async () => {
+test("a run that starts asks again although the budget was empty a moment ago, unless all events were used", async () => {
   const { store, questions } = createStore();
   const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
   await first.reserve([allowance(1)], 1);
@@ -146,7 +146,7 @@ test("a run that starts asks anew although there was nothing a moment ago, unles
   await second.close();
 });
 
-test("a close gives back all that was not used", async () => {
+test("a close returns all unused events", async () => {
   const { store, taken } = createStore();
   const book = new ReservedSpending(store);
   await book.reserve([allowance(80)], 10);
@@ -155,7 +155,7 @@ test("a close gives back all that was not used", async () => {
   expect(taken()).toBe(1);
 });
 
-test("whatever several gateways reserve, use, give back and lose, no more is opened than a limit, even a smaller one of the same token", async () => {
+test("for any reservations, uses, returns and crashes of several gateways, no more events are allowed than a limit, even a smaller one of the same token", async () => {
   const step = fc.record({
     gateway: fc.nat({ max: 2 }),
     does: fc.constantFrom("reserve", "open", "open", "open", "settle", "crash", "silence"),

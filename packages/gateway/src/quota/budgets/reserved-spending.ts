@@ -1,48 +1,48 @@
 import type { Allowance, SpendingBook } from "@countersign/capability";
 import type { BudgetGrant, BudgetReturn, BudgetStore } from "./budget-store.js";
 
-/** The most that is taken at once; what is lost with a process is at most this, of each capability in use. */
+/** The largest block; a crash loses at most this many events of each capability in use. */
 const MAX_BLOCK = 256;
-/** The part of what is left that is taken at once, so that others find something too. */
+/** The fraction of the remaining events in one block, so that other gateways find some too. */
 const SHARE = 8;
-/** Blocks from this size on are fetched before the last one is used up. */
+/** Blocks of at least this size are renewed before the last one is exhausted. */
 const AHEAD_FROM = 16;
-/** How long nothing is asked for after there was nothing, or no answer. */
+/** Pause after an empty or a failed response. */
 const PAUSE_MS = 1000;
-/** Between two questions of somebody who waits for what others may give back. */
+/** Time between two requests while a caller waits for events that others may return. */
 const PATIENCE_STEP_MS = 100;
-/** What nobody used for this long goes back. */
+/** Events that were unused for this long are returned. */
 const IDLE_MS = 5000;
-/** Capabilities with a limit that are in use at once. */
+/** Maximum number of limited capabilities in use. */
 const MAX_HELD = 100_000;
 
-/** Events of one capability that this gateway may still open. */
+/** Events of one capability that this gateway may still use. */
 type Held = {
   readonly id: string;
   maxEvents: number;
   expiresAt: number;
-  /** What is at hand. */
+  /** Reserved events. */
   left: number;
-  /** What was taken over all gateways, when it was last heard. */
+  /** Events granted over all gateways, as of the last response. */
   taken: number;
-  /** Opened here and not told yet. */
+  /** Used here and not reported yet. */
   opened: number;
-  /** The size of the block that came last. */
+  /** The size of the last block. */
   block: number;
   usedAt: number;
-  /** Nothing is asked before this time. */
+  /** No request is sent before this time. */
   restUntil: number;
-  /** All of it has been opened: there is nothing that could come back. */
+  /** All events were used, so none can be returned. */
   isOver: boolean;
   asking: Promise<void> | undefined;
 };
 
-/** Told when the store fails after it did not, and the other way round. */
+/** Called when the store fails after a success, and when it succeeds after a failure. */
 export type BudgetListener = (isSilent: boolean) => void;
 
 /**
- * Counts against what was reserved beforehand: a decision never waits for a store that others use too, and what is
- * not at hand cannot be opened. Silence of the store leaves what is at hand, and then nothing.
+ * Counts against events reserved in advance: a decision never waits for a shared store, and without
+ * a reserved event it denies. While the store is silent, reserved events can still be used.
  */
 export class ReservedSpending implements SpendingBook {
   readonly #store: BudgetStore;
@@ -53,7 +53,7 @@ export class ReservedSpending implements SpendingBook {
   readonly #returning = new Set<Promise<void>>();
   #isSilent = false;
 
-  /** `now` is a clock that never goes back, in milliseconds. */
+  /** @param now a monotonic clock, in milliseconds */
   constructor(
     store: BudgetStore,
     listener: BudgetListener = () => {},
@@ -66,7 +66,7 @@ export class ReservedSpending implements SpendingBook {
     this.#timer.unref();
   }
 
-  /** The number of the next event over all gateways; beyond every limit while nothing is at hand. */
+  /** The number of the next event over all gateways; infinite while none is reserved. */
   spent(id: string): number {
     const held = this.#held.get(id);
     return held === undefined || held.left === 0
@@ -85,12 +85,12 @@ export class ReservedSpending implements SpendingBook {
     }
   }
 
-  /** Room is asked for with the reservation; without one, nothing is at hand. */
+  /** Never full: room is checked at the reservation. */
   isFull(): boolean {
     return false;
   }
 
-  /** Whether so many events of each allowance can be opened without a question. */
+  /** True when that many events of each allowance can be used without a request. */
   isAtHand(allowances: readonly Allowance[], events: number): boolean {
     return allowances.every(
       ({ id, maxEvents }) => (this.#held.get(id)?.left ?? 0) >= Math.min(events, maxEvents),
@@ -98,9 +98,9 @@ export class ReservedSpending implements SpendingBook {
   }
 
   /**
-   * Sees to it that so many events are at hand of each allowance, as far as they can be had. A promise where that has to be asked
-   * for: it resolves in any case, and what is not at hand then is refused. `patienceMs` waits that long for what
-   * other gateways may give back.
+   * Reserves that many events of each allowance, as far as they are available. Returns a promise
+   * when it has to ask the store; it always resolves, and events without a reservation are then
+   * denied. With `patienceMs` it waits that long for events that other gateways may return.
    */
   reserve(
     allowances: readonly Allowance[],
@@ -111,7 +111,7 @@ export class ReservedSpending implements SpendingBook {
     for (const allowance of allowances) {
       const held = this.#open(allowance);
       if (held === undefined || held.left >= Math.min(events, allowance.maxEvents)) continue;
-      // Who waits at the start of a run asks anew: others may have given back since the last time.
+      // The start of a run asks again: others may have returned events since the last time.
       const isAskedAnew = patienceMs > 0 && !held.isOver && !this.#isSilent;
       if (!isAskedAnew && !this.#mayAsk(held)) continue;
       (waits ??= []).push(
@@ -123,7 +123,7 @@ export class ReservedSpending implements SpendingBook {
     return waits === undefined ? undefined : Promise.all(waits).then(() => undefined);
   }
 
-  /** A run that used these is over: what is left of them goes back, so that it is there for the next one elsewhere. */
+  /** Called at the end of a run: returns its unused events, so that other gateways can use them. */
   settle(ids: Iterable<string>): void {
     const returned: BudgetReturn[] = [];
     for (const id of ids) {
@@ -134,11 +134,11 @@ export class ReservedSpending implements SpendingBook {
       held.left = 0;
       held.opened = 0;
       held.taken -= left;
-      // Whoever comes next asks; only what is certain needs to be kept.
+      // The next use asks again, so only an exhausted budget must be remembered.
       if (held.asking === undefined && !held.isOver) this.#held.delete(id);
     }
     if (returned.length === 0) return;
-    // What does not arrive is lost to everybody: less is opened than could be, never more.
+    // Events that cannot be returned are lost: fewer events are allowed than the limit, never more.
     const arriving: Promise<void> = this.#store
       .giveBack(returned)
       .catch(() => this.#heard(false))
@@ -146,7 +146,7 @@ export class ReservedSpending implements SpendingBook {
     this.#returning.add(arriving);
   }
 
-  /** Gives everything back. */
+  /** Returns all events. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all([...this.#held.values()].map(({ asking }) => asking));
@@ -209,7 +209,7 @@ export class ReservedSpending implements SpendingBook {
     try {
       answer = await this.#store.take({ id, maxEvents, expiresAt, wanted, opened });
     } catch {
-      // It may have been taken all the same; then it is lost, and nobody opens it.
+      // The store may have granted them all the same; then they are lost, and no gateway uses them.
       held.restUntil = this.#now() + PAUSE_MS;
       this.#heard(false);
       return;

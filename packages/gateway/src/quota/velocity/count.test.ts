@@ -17,7 +17,7 @@ function ask(
   return grantCount(before, full, gateway, now);
 }
 
-test("what is given out and what was counted are together the cap, and nobody is given more", () => {
+test("granted and counted events together never exceed the limit", () => {
   const first = ask(undefined, { wanted: 4, lease: "a/1" }, "a", 0);
   expect(first.answer).toEqual({ given: 4, used: 4, elsewhere: 0 });
   const second = ask(first.count, { wanted: 9, lease: "b/1" }, "b", 10);
@@ -31,7 +31,7 @@ test("what is given out and what was counted are together the cap, and nobody is
   expect(third.answer).toEqual({ given: 3, used: 10, elsewhere: 6 });
 });
 
-test("a lease is settled once: said again it changes nothing", () => {
+test("a lease is settled once: a repetition changes nothing", () => {
   const given = ask(undefined, { wanted: 10, lease: "a/1" }, "a", 0);
   const settled = [{ id: "a/1", used: 3, ageMs: 0 }];
   const once = ask(given.count, { settled }, "a", 10);
@@ -41,7 +41,7 @@ test("a lease is settled once: said again it changes nothing", () => {
   expect(unknown.answer.used).toBe(3);
 });
 
-test("nobody says that it used more than it was given, or in the future", () => {
+test("a gateway cannot report more use than it was granted, or use in the future", () => {
   const given = ask(undefined, { wanted: 2, lease: "a/1" }, "a", 0);
   const settled = [{ id: "a/1", used: 1_000_000, ageMs: -1_000_000 }];
   const { count, answer } = ask(given.count, { settled }, "a", 10);
@@ -49,7 +49,7 @@ test("nobody says that it used more than it was given, or in the future", () => 
   expect(ask(count, {}, "a", 62_000).answer.used).toBe(0);
 });
 
-test("a lease of which nobody says anything counts as used at its end, for one window", () => {
+test("a lease without a report counts as used at its end, for one window", () => {
   const given = ask(undefined, { wanted: 10, lease: "a/1" }, "a", 0);
   const before = ask(given.count, { wanted: 1 }, "b", KEPT_MS - 1);
   expect(before.answer).toEqual({ given: 0, used: 10, elsewhere: 10 });
@@ -61,7 +61,7 @@ test("a lease of which nobody says anything counts as used at its end, for one w
   expect(ask(over.count, { wanted: 1 }, "b", KEPT_MS + 61_000).answer.given).toBe(1);
 });
 
-test("a count that may be removed is empty, whatever its last answer gave out", () => {
+test("a count that may be removed is empty, whatever its last response granted", () => {
   fc.assert(
     fc.property(countedLimits(), fc.nat(2_000_000_000), (limit, now) => {
       const { count } = ask(undefined, { limit, wanted: limit.capacity }, "a", now);

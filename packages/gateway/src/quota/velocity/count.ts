@@ -1,15 +1,21 @@
 import { createVelocityCounter } from "@countersign/policy";
 import type { VelocityLimit, VelocitySnapshot } from "@countersign/policy";
 
-/** How long a gateway may use events that it was given, in milliseconds by its own clock from before it asked. */
+/**
+ * How long a gateway may use granted events, in milliseconds of its own clock from before its
+ * request.
+ */
 export const LEASE_MS = 5000;
-/** How much longer they count as given, in milliseconds: clocks may run a fifth faster or slower than the database's. */
+/**
+ * How much longer they count as granted, in milliseconds: clocks may run a fifth faster or slower
+ * than the database's.
+ */
 const GRACE_MS = 1000;
 
-/** Of a cap, what a count needs to know. */
+/** The fields of a limit that a count needs. */
 export type CountedLimit = Pick<VelocityLimit, "kind" | "max" | "capacity" | "windowMs">;
 
-/** Events that were given to a gateway, which has not yet said what became of them. */
+/** Events granted to a gateway, which has not yet reported their use. */
 type Lease = {
   readonly id: string;
   readonly gateway: string;
@@ -17,39 +23,43 @@ type Lease = {
   readonly until: number;
 };
 
-/** How one key stands under one cap over all gateways, as plain JSON. */
+/** The state of one key under one limit over all gateways, as plain JSON. */
 export type VelocityCount = {
   readonly counted: VelocitySnapshot;
   readonly leases: readonly Lease[];
 };
 
-/** What became of a lease: so many events were used, the last of them so many milliseconds ago; the rest goes back. */
+/**
+ * The report on a lease: the number of used events, and the age of the last use in milliseconds;
+ * the rest is returned.
+ */
 export type SettledLease = { readonly id: string; readonly used: number; readonly ageMs: number };
 
-/** What a gateway says and asks about one key under one cap. */
+/** A gateway's reports and request for one key under one limit. */
 export type CountRequest = {
   readonly limit: CountedLimit;
   readonly settled: readonly SettledLease[];
-  /** Events asked for, and the name under which they are given; none where only something is settled. */
+  /** Requested events, and the id of their lease; 0 for a report only. */
   readonly wanted: number;
   readonly lease: string;
 };
 
-/** What was given, and how the key stands then. */
+/** The granted events, and the state of the key afterwards. */
 export type CountResult = {
   readonly given: number;
-  /** Events in the window and given out, these included. */
+  /** Events in the window and granted, these included. */
   readonly used: number;
-  /** Events that other gateways have at hand, or have used and not said so yet. */
+  /** Events that other gateways have reserved, or have used and not reported yet. */
   readonly elsewhere: number;
 };
 
 /**
- * Answers a question about a count; `now` is the clock that all gateways share.
+ * Handles a request about a count; `now` is the clock that all gateways share.
  *
- * What was counted and what is given out are together never more than the cap. An event is counted at or after the
- * moment it was used, and is given out until then, so that no window holds more than the cap, whatever the
- * gateways' clocks say. A lease is settled once, under its own name: said again, or too late, it changes nothing.
+ * Counted and granted events together never exceed the limit. An event counts at or after the
+ * moment of its use, and as granted until then. So no window holds more than the limit, whatever
+ * the gateways' clocks say. A lease is settled once, under its id: a repeated or late report
+ * changes nothing.
  */
 export function grantCount(
   before: VelocityCount | undefined,
@@ -59,7 +69,7 @@ export function grantCount(
 ): { readonly count: VelocityCount; readonly answer: CountResult } {
   const counter = createVelocityCounter(limit, before?.counted);
   const leases = before?.leases ?? [];
-  // Nobody said in time what became of it: as if all of it was used at the last moment.
+  // No report came in time: all events count as used at the last moment.
   for (const { events, until } of leases) if (until <= now) counter.add(until, events);
   const open: Lease[] = [];
   for (const one of leases) {
@@ -81,9 +91,9 @@ export function grantCount(
   };
 }
 
-/** When a count that nobody asks about any more is empty for certain. */
+/** The time from which a count without further requests is certainly empty. */
 export function emptyAt({ kind, max, capacity, windowMs }: CountedLimit, now: number): number {
-  // A window's oldest slice counts whole, and all of a bucket's debt is paid at its rate.
+  // A window's oldest slice counts as a whole, and a bucket drains its whole debt at its rate.
   const span = kind === "bucket" ? (windowMs * Math.max(1, capacity)) / max : windowMs;
   return now + LEASE_MS + GRACE_MS + 2 * span;
 }

@@ -2,7 +2,7 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** The database in which gateways count together did not answer. */
+    /** The database of the shared counts did not answer. */
     ERR_VELOCITY_UNAVAILABLE: Record<string, never>;
   }
 }

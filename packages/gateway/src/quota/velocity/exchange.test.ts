@@ -11,7 +11,7 @@ type Sent = {
   answer(isThere: boolean): Promise<void>;
 };
 
-/** An exchange whose batches are answered when the test says so. */
+/** An exchange whose batches are answered on the test's command. */
 function start(isGivenUp: (didAnswer: boolean) => boolean = () => false) {
   const sent: Sent[] = [];
   const store = {
@@ -39,7 +39,7 @@ const counts = (name: string, length: number): HeldCount[] =>
   Array.from({ length }, (_, index) => new HeldCount(`${name}${index}`, 0));
 const keysOf = ({ questions }: Sent): string[] => questions.map(({ key }) => key);
 
-test("a question that a run is held for goes before all that is only said, which fills up the batch", async () => {
+test("a request that a run waits for goes before reports, which fill up the batch", async () => {
   const { exchange, sent } = start();
   for (const held of counts("said", 500)) void exchange.ask(held, LIMIT, 0);
   await turns();
@@ -50,7 +50,7 @@ test("a question that a run is held for goes before all that is only said, which
   expect(keys.slice(0, 4)).toEqual(["asked0", "asked1", "asked2", "said200"]);
 });
 
-test("a count of which something is to be said is asked about once, and first", async () => {
+test("a count with both a report and a request is sent once, and first", async () => {
   const { exchange, sent } = start();
   const said = counts("said", 300);
   for (const held of said) void exchange.ask(held, LIMIT, 0);
@@ -65,7 +65,7 @@ test("a count of which something is to be said is asked about once, and first", 
   expect([sent.length, exchange.isIdle]).toEqual([2, true]);
 });
 
-test("once the store is given up on, nothing that waits is sent, and all of it is told", async () => {
+test("once the store is given up, no waiting request is sent, and each resolves", async () => {
   const { exchange, sent } = start((didAnswer) => !didAnswer);
   const [first, second] = [counts("first", 200), counts("second", 900)];
   const answers = [...first, ...second].map((held) => exchange.ask(held, LIMIT, 1));
@@ -75,7 +75,8 @@ test("once the store is given up on, nothing that waits is sent, and all of it i
   expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
   expect(sent).toHaveLength(1);
   expect(second.filter(({ isKnown }) => isKnown)).toEqual([]);
-  // What was sent may have been given, and is disowned; what was not cannot.
+  // The store may have granted requests that were sent, so they are disowned; the others were not
+  // sent.
   expect(first.every(({ hasSettled }) => hasSettled)).toBe(true);
   expect(second.some(({ hasSettled }) => hasSettled)).toBe(false);
   void exchange.ask(second[0] as HeldCount, LIMIT, 1);

@@ -2,10 +2,10 @@ import type { CountResult, CountedLimit } from "./count.js";
 import type { HeldCount } from "./held-count.js";
 import type { VelocityStore } from "./velocity-store.js";
 
-/** Counts asked about in one go: they are locked together for a moment. */
+/** Counts in one batch: their rows are locked together for a moment. */
 const MAX_BATCH = 200;
 
-/** What is going to be asked about one count, and who wants to hear the answer. */
+/** The next request about one count, and its waiting callers. */
 type Entry = {
   readonly limit: CountedLimit;
   wanted: number;
@@ -13,24 +13,27 @@ type Entry = {
 };
 
 /**
- * Asks the store about many counts at once, one batch after the other, and says with it what became of leases. An
- * answer that does not come is `undefined`.
+ * Sends requests and reports about many counts in batches, one after the other. A request without a
+ * response resolves with `undefined`.
  *
- * Questions that runs are held for go first; what is only said fills up what they leave of a batch. Said later, or
- * never, it counts as given out for longer, and then as used: never as less.
+ * Requests that runs wait for go first; reports fill up the rest of a batch. A late or lost report
+ * makes events count as granted for longer, and then as used: never as less.
  */
 export class Exchange {
   readonly #store: VelocityStore;
   readonly #gateway: string;
   readonly #heard: (didAnswer: boolean) => boolean;
   readonly #now: () => number;
-  /** A count is in one of the two. */
-  readonly #questions = new Map<HeldCount, Entry>();
+  /** A count is in one of the two maps. */
+  readonly #requests = new Map<HeldCount, Entry>();
   readonly #giveBacks = new Map<HeldCount, Entry>();
   #isSending = false;
   #leases = 0;
 
-  /** `heard` is told of each batch; whether the store is given up on, so that nothing else that waits is sent. */
+  /**
+   * @param heard called after each batch; returns true when the store is given up, so that no
+   * waiting request is sent
+   */
   constructor(
     store: VelocityStore,
     gateway: string,
@@ -43,21 +46,21 @@ export class Exchange {
     this.#now = now;
   }
 
-  /** Whether nothing is on its way. */
+  /** True when no batch is pending. */
   get isIdle(): boolean {
     return !this.#isSending;
   }
 
-  /** Asks for so many events, or none where only something is said; resolves in any case. */
+  /** Requests that many events, or 0 to send only reports; always resolves. */
   ask(held: HeldCount, limit: CountedLimit, wanted: number): Promise<CountResult | undefined> {
     return new Promise((resolve) => {
-      const entry = this.#questions.get(held) ??
+      const entry = this.#requests.get(held) ??
         this.#giveBacks.get(held) ?? { limit, wanted: 0, listeners: [] };
       entry.wanted = Math.max(entry.wanted, wanted);
       entry.listeners.push(resolve);
       if (entry.wanted > 0) {
         this.#giveBacks.delete(held);
-        this.#questions.set(held, entry);
+        this.#requests.set(held, entry);
       } else this.#giveBacks.set(held, entry);
       if (!this.#isSending) void this.#send();
     });
@@ -65,15 +68,15 @@ export class Exchange {
 
   async #send(): Promise<void> {
     this.#isSending = true;
-    // What is asked for in one turn goes together.
+    // Requests of one turn of the event loop go together.
     await Promise.resolve();
-    while (this.#questions.size + this.#giveBacks.size > 0) {
+    while (this.#requests.size + this.#giveBacks.size > 0) {
       if (await this.#sendSome()) this.#giveUp();
     }
     this.#isSending = false;
   }
 
-  /** Sends a batch; whether the store is given up on then. */
+  /** Sends a batch; resolves with true when the store is given up. */
   async #sendSome(): Promise<boolean> {
     const now = this.#now();
     const batch = this.#take(MAX_BATCH).map(([held, { limit, wanted, listeners }]) => {
@@ -101,10 +104,10 @@ export class Exchange {
     return isGivenUp;
   }
 
-  /** What is sent next: questions, then the rest. */
+  /** The next batch: requests, then reports. */
   #take(most: number): [HeldCount, Entry][] {
     const taken: [HeldCount, Entry][] = [];
-    for (const queue of [this.#questions, this.#giveBacks]) {
+    for (const queue of [this.#requests, this.#giveBacks]) {
       for (const one of queue) {
         if (taken.length >= most) return taken;
         queue.delete(one[0]);
@@ -114,7 +117,10 @@ export class Exchange {
     return taken;
   }
 
-  /** Lets all that wait know that there is no answer. They were never sent: no lease can have been given for them. */
+  /**
+   * Resolves all waiting requests without a response. They were never sent, so the store granted
+   * nothing for them.
+   */
   #giveUp(): void {
     for (const [held, { wanted, listeners }] of this.#take(Number.POSITIVE_INFINITY)) {
       if (wanted > 0) held.isKnown = false;

@@ -1,7 +1,7 @@
 import { LEASE_MS } from "./count.js";
 import type { CountResult, CountedLimit, SettledLease } from "./count.js";
 
-/** Events of one key under one cap that this gateway was given. */
+/** Events of one key under one limit that this gateway was granted. */
 type HeldLease = {
   readonly id: string;
   readonly usableUntil: number;
@@ -10,32 +10,38 @@ type HeldLease = {
   usedAt: number;
 };
 
-/** The most that is asked for at once; what is lost with a process is at most this, of each count in use. */
+/** The largest block; a crash loses at most this many events of each count in use. */
 const MAX_BLOCK = 1024;
-/** The part of what is left that is asked for at once, so that others find something too. */
+/** The fraction of the remaining events in one request, so that other gateways find some too. */
 const SHARE = 8;
-/** From this size on the next block is asked for before the last one is used up. */
+/** Blocks of at least this size are renewed before the last one is exhausted. */
 const AHEAD_FROM = 16;
 
-/** What one gateway has at hand of one count, by a clock that never goes back. */
+/** One gateway's reserved events of one count. All times are of a monotonic clock. */
 export class HeldCount {
-  /** The name of the count over all gateways. */
+  /** The key of the count over all gateways. */
   readonly key: string;
   #leases: HeldLease[] = [];
-  /** What became of leases, until it has arrived. */
+  /** Reports on leases, until the store has received them. */
   #settled: (Omit<SettledLease, "ageMs"> & { usedAt: number; until: number })[] = [];
-  /** Events used up over all gateways, and given out, when it was last heard; `undefined` when it never was. */
+  /**
+   * Events used or granted over all gateways, as of the last response; `undefined` before the
+   * first.
+   */
   #heard: number | undefined;
   #block = 0;
-  /** When an event was counted or asked for last. */
+  /** The last time an event was counted or requested. */
   usedAt: number;
-  /** Nothing is asked before this time: there was nothing, or no answer. */
+  /** No request is sent before this time, after an empty or a failed response. */
   restUntil = 0;
-  /** Nobody waits for what others may give back before this time: it was waited for in vain. */
+  /**
+   * Before this time no request waits for events that others may return, because the last wait was
+   * useless.
+   */
   impatientUntil = 0;
-  /** Whether the last question had an answer. */
+  /** True when the last request got a response. */
   isKnown = false;
-  /** Somebody waits for more. */
+  /** The pending request for more events. */
   asking: Promise<void> | undefined;
 
   constructor(key: string, now: number) {
@@ -43,21 +49,21 @@ export class HeldCount {
     this.usedAt = now;
   }
 
-  /** What may still be used. */
+  /** The events that may still be used. */
   left(now: number): number {
     let left = 0;
     for (const lease of this.#leases) if (now < lease.usableUntil) left += lease.left;
     return left;
   }
 
-  /** Events used up so far over all gateways, for a cap. */
+  /** Events used so far over all gateways, to compare with a limit. */
   used({ capacity }: CountedLimit, now: number): number {
     const left = this.left(now);
     if (left > 0) return Math.max(0, (this.#heard ?? 0) - left);
     return this.isKnown ? Math.max(capacity, this.#heard ?? 0) : Number.POSITIVE_INFINITY;
   }
 
-  /** Uses one; whether there was one, and whether it is time to ask for more. */
+  /** Uses one event. Returns whether there was one, and whether to request more. */
   count(now: number): "nothing" | "enough" | "low" {
     const lease = this.#leases.find(({ left, usableUntil }) => left > 0 && now < usableUntil);
     if (lease === undefined) return "nothing";
@@ -68,13 +74,13 @@ export class HeldCount {
     return this.#block >= AHEAD_FROM && this.left(now) * 2 <= this.#block ? "low" : "enough";
   }
 
-  /** How many to ask for when so many are needed. */
+  /** The number of events to request when that many are needed. */
   wish({ capacity }: CountedLimit, events: number, now: number): number {
     const share = Math.ceil(Math.max(0, capacity - (this.#heard ?? 0)) / SHARE);
     return Math.max(1, Math.min(MAX_BLOCK, share), events - this.left(now));
   }
 
-  /** A lease that was asked for at this time was given. */
+  /** Stores a granted lease that was requested at this time. */
   take(id: string, { given, used }: CountResult, askedAt: number): void {
     this.isKnown = true;
     this.#heard = used;
@@ -89,13 +95,15 @@ export class HeldCount {
     });
   }
 
-  /** Nobody knows whether a lease was given: if it was, nothing of it is used. */
+  /** Reports a lease without use, because the store may have granted it without a response. */
   disown(id: string, now: number): void {
     this.isKnown = false;
     this.#settled.push({ id, used: 0, usedAt: now, until: now + LEASE_MS });
   }
 
-  /** Gives up leases that are used up or over; all of them where nobody has used any since `idleSince`. */
+  /**
+   * Ends leases that are exhausted or expired; all of them when none was used since `idleSince`.
+   */
   retire(now: number, idleSince: number): void {
     const isIdle = this.usedAt <= idleSince;
     const isOver = ({ left, usableUntil }: HeldLease): boolean =>
@@ -104,22 +112,22 @@ export class HeldCount {
       this.#settled.push({ id, used, usedAt, until: usableUntil });
     }
     this.#leases = this.#leases.filter((lease) => !isOver(lease));
-    // By then it counts as used wherever it is counted, whatever is said about it.
+    // After that time the store counts the lease as used, whatever the report says.
     this.#settled = this.#settled.filter(({ until }) => now < until + LEASE_MS);
   }
 
-  /** What is to be said of leases that were given up. */
+  /** Reports on ended leases. */
   settled(now: number): SettledLease[] {
     return this.#settled.map(({ id, used, usedAt }) => ({ id, used, ageMs: now - usedAt }));
   }
 
-  /** This has arrived. */
+  /** Removes reports that the store has received. */
   forget(settled: readonly SettledLease[]): void {
     const told = new Set(settled.map(({ id }) => id));
     this.#settled = this.#settled.filter(({ id }) => !told.has(id));
   }
 
-  /** Whether there is nothing to be used, said or waited for. */
+  /** True when there is nothing to use, report or wait for. */
   isEmpty(now: number): boolean {
     return (
       this.#leases.length + this.#settled.length === 0 &&

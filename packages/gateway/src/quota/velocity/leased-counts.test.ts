@@ -33,7 +33,10 @@ function start(name: string, heard: (isSilent: boolean) => void = () => {}) {
   return { counts, figures, of };
 }
 
-/** Uses up to so many events, one after the other, as a run does it; how many there were. */
+/**
+ * Uses up to that many events, one after the other, as a run does; returns the number of allowed
+ * ones.
+ */
 async function use(counts: ReturnType<ReturnType<typeof start>["of"]>, events: number, key = "s") {
   let used = 0;
   for (let event = 0; event < events; event += 1) {
@@ -47,7 +50,7 @@ async function use(counts: ReturnType<ReturnType<typeof start>["of"]>, events: n
   return used;
 }
 
-/** Lets time pass until it is settled. */
+/** Advances the time until the promise settles. */
 async function settle(until: Promise<void>): Promise<void> {
   let isOver = false;
   void until.then(() => {
@@ -56,14 +59,14 @@ async function settle(until: Promise<void>): Promise<void> {
   for (let step = 0; step < 200 && !isOver; step += 1) await vi.advanceTimersByTimeAsync(50);
 }
 
-test("one gateway has all of it, asking for an eighth at a time", async () => {
+test("one gateway gets the whole limit, an eighth per request", async () => {
   const { of, figures } = start("a");
   expect(await use(of(), 20)).toBe(16);
   expect(figures.failures).toBe(0);
   expect(store.asked.map(({ wanted }) => wanted).slice(0, 3)).toEqual([2, 2, 2]);
 });
 
-test("gateways have it together, each key for itself, and none of it twice", async () => {
+test("gateways share the limit of each key, and no event is used twice", async () => {
   const [a, b, c] = [start("a"), start("b"), start("c")];
   const used: number[] = [];
   for (let round = 0; round < 10; round += 1) {
@@ -73,7 +76,7 @@ test("gateways have it together, each key for itself, and none of it twice", asy
   expect(await use(b.of(), 3, "another")).toBe(3);
 });
 
-test("what a gateway does not use is there for others within a second, and at once when it is released", async () => {
+test("unused events are available to others within a second, and at once after a release", async () => {
   const [a, b] = [start("a"), start("b")];
   await a.of().reserve("s", 16);
   expect(await use(b.of(), 16)).toBe(16);
@@ -85,7 +88,7 @@ test("what a gateway does not use is there for others within a second, and at on
   expect([b.of().used("other"), Date.now()]).toEqual([0, before]);
 });
 
-test("what is used up is refused without a question until some of it may be there again", async () => {
+test("an exhausted limit denies without a request until some of it may be available again", async () => {
   const { of } = start("a");
   await use(of(), 17);
   const asked = store.asked.length;
@@ -96,7 +99,7 @@ test("what is used up is refused without a question until some of it may be ther
   expect(await use(of(), 1)).toBe(1);
 });
 
-test("a database that is silent for a second is waited for, and nothing is refused", async () => {
+test("an event waits for a database that is silent for a second, and is not denied", async () => {
   const heard: boolean[] = [];
   const { of, figures } = start("a", (isSilent) => void heard.push(isSilent));
   store.isAway = true;
@@ -108,7 +111,7 @@ test("a database that is silent for a second is waited for, and nothing is refus
   expect(figures).toMatchObject({ isSilent: false });
 });
 
-test("while a database stays silent, what is at hand is used for five seconds, and then nothing is", async () => {
+test("while a database stays silent, reserved events can be used for five seconds", async () => {
   const { of } = start("a");
   await of().reserve("s", 16);
   store.isAway = true;
@@ -123,11 +126,11 @@ test("while a database stays silent, what is at hand is used for five seconds, a
   expect(of().used("s")).toBe(Number.POSITIVE_INFINITY);
   const before = Date.now();
   expect(await use(of(), 1)).toBe(0);
-  // Nobody waits long for what has been silent for long.
+  // An event does not wait for a database that has been silent for long.
   expect(Date.now() - before).toBeLessThan(1000);
 });
 
-test("a policy that is loaded again goes on with the same counts, and a key that is not known opens nothing", async () => {
+test("a reloaded policy continues the same counts, and an unknown key allows nothing", async () => {
   const { of } = start("a");
   expect(await use(of(), 10)).toBe(10);
   const again = of({ ...FEW, match: () => false });
@@ -136,11 +139,11 @@ test("a policy that is loaded again goes on with the same counts, and a key that
   expect(of().used("never")).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("a connection is counted where it is", () => {
+test("a limit per connection is counted at its own gateway", () => {
   expect(start("a").counts.of({ ...FEW, scope: "connection" })).toBeUndefined();
 });
 
-test("who closes says what was used and gives the rest back", async () => {
+test("a close reports the used events and returns the rest", async () => {
   const a = start("a");
   await a.of().reserve("s", 16);
   a.of().count("s");
@@ -150,10 +153,10 @@ test("who closes says what was used and gives the rest back", async () => {
   expect(b.of().used("s")).toBe(1);
 });
 
-test("one that was killed takes with it what it had, until a window has passed", async () => {
+test("a killed gateway's events count as used until a window has passed", async () => {
   const a = start("a");
   await a.of().reserve("s", 4);
-  // As if it was gone: nobody settles its lease.
+  // Simulates a killed gateway: its lease is never settled.
   const [before] = store.counts.values();
   const [key] = store.counts.keys();
   await a.counts.close();
@@ -164,7 +167,7 @@ test("one that was killed takes with it what it had, until a window has passed",
   expect(await use(b.of(), 16)).toBe(16);
 });
 
-test("counts that nobody uses are forgotten, and so is nothing else", async () => {
+test("only unused counts are removed", async () => {
   const { of } = start("a");
   for (let key = 0; key < 100; key += 1) await use(of(), 1, `s${key}`);
   await vi.advanceTimersByTimeAsync(3000);
@@ -172,7 +175,7 @@ test("counts that nobody uses are forgotten, and so is nothing else", async () =
   expect(await use(of(), 16, "s1")).toBe(15);
 });
 
-test("what others hold is waited for, but not again and again while they keep it", async () => {
+test("an event waits for what others hold, but not again while they keep it", async () => {
   const [a, b] = [start("a"), start("b")];
   await a.of().reserve("s", 16);
   const busy = setInterval(() => a.of().reserve("s", 1), 100);

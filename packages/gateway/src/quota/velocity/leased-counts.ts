@@ -5,54 +5,60 @@ import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
 import type { VelocityStore } from "./velocity-store.js";
 
-/** Between two looks for what can be given back. */
-const LOOK_MS = 250;
-/** What nobody used for this long goes back. */
+/** Time between two checks for events to return. */
+const CHECK_MS = 250;
+/** Events that were unused for this long are returned. */
 const IDLE_MS = 500;
-/** How long an event waits for what other gateways may give back: they look four times a second. */
+/** How long an event waits for what other gateways may return: they check four times a second. */
 const PATIENCE_MS = 1000;
 const PATIENCE_STEP_MS = 100;
-/** How long nobody waits for that again when nothing came: at a cap that is reached runs must not stand still every second. */
+/**
+ * How long no event waits again after a useless wait: at an exhausted limit, runs must not stall
+ * every second.
+ */
 const IMPATIENCE_MS = 10_000;
-/** A database that is silent for longer is no longer waited for, nor by those whose question is still to be sent. */
+/**
+ * After this long without a response no event waits for the database, not even with a request that
+ * is still to be sent.
+ */
 const HICCUP_MS = 3000;
-/** How long nothing is asked of a silent database, and at most of a count with nothing left. */
+/** Pause after a failed response, and the maximum pause for an exhausted count. */
 const REST_MS = 1000;
-/** Looks between two times that empty counts are removed. */
-const SWEEP_LOOKS = 240;
-/** Counts in use at once. */
+/** Checks between two removals of empty counts. */
+const SWEEP_CHECKS = 240;
+/** Maximum number of counts in use. */
 const MAX_HELD = 100_000;
 
-/** Told when the store fails after it did not, and the other way round. */
+/** Called when the store fails after a success, and when it succeeds after a failure. */
 export type VelocityListener = (isSilent: boolean) => void;
 
-/** What operators are told. */
+/** Metrics of the shared counts. */
 export type VelocityFigures = {
-  /** Times that events waited for an answer. */
+  /** Times that events waited for a response. */
   waits: number;
-  /** Questions without an answer. */
+  /** Requests without a response. */
   failures: number;
-  /** Whether the last one had none. */
+  /** True when the last request had no response. */
   isSilent: boolean;
 };
 
 /** Options of {@link LeasedCounts}. */
 export type LeasedCountsOptions = {
   readonly store: VelocityStore;
-  /** The name of this gateway among those that count together. */
+  /** The name of this gateway among those that share the counts. */
   readonly gateway: string;
   readonly listener?: VelocityListener;
   readonly figures?: VelocityFigures;
-  /** A clock that never goes back, in milliseconds; that of the process when left out. */
+  /** A monotonic clock in milliseconds; the process's by default. */
   readonly now?: () => number;
 };
 
 type Place = { readonly table: Map<string, HeldCount>; readonly name: string };
 
 /**
- * Counts that hold over all gateways: events are taken from the store in blocks before they are needed, so that a
- * decision never waits and no two gateways use the same one. Silence of the store leaves what is at hand for five
- * seconds, and then nothing.
+ * Counts that hold over all gateways. Events are reserved from the store in blocks before they are
+ * needed, so that a decision never waits and no two gateways use the same event. While the store is
+ * silent, reserved events can be used for five seconds.
  */
 export class LeasedCounts {
   readonly #figures: VelocityFigures;
@@ -60,11 +66,11 @@ export class LeasedCounts {
   readonly #exchange: Exchange;
   readonly #listener: VelocityListener;
   readonly #now: () => number;
-  /** By cap, then by key: a policy that is loaded again goes on with what is at hand. */
+  /** By limit, then by key: a reloaded policy continues with the reserved events. */
   readonly #tables = new Map<string, Map<string, HeldCount>>();
   readonly #held = new Map<HeldCount, Place & { readonly limit: CountedLimit }>();
   readonly #timer: NodeJS.Timeout;
-  #looks = 0;
+  #checks = 0;
   #silentSince: number | undefined;
   #isClosed = false;
 
@@ -74,11 +80,13 @@ export class LeasedCounts {
     this.#listener = listener;
     this.#now = now ?? (() => performance.now());
     this.#exchange = new Exchange(store, gateway, (didAnswer) => this.#heard(didAnswer), this.#now);
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer = setInterval(() => this.#look(), CHECK_MS);
     this.#timer.unref();
   }
 
-  /** The counts of a cap; a connection is at one gateway, and counted there. */
+  /**
+   * The counts of a limit; `undefined` for a limit per connection, which its own gateway counts.
+   */
   of(limit: VelocityLimit): SharedCounts | undefined {
     if (limit.scope === "connection") return undefined;
     const name = JSON.stringify([limit.id, limit.kind, limit.windowMs, limit.scope]);
@@ -98,7 +106,7 @@ export class LeasedCounts {
     };
   }
 
-  /** Gives everything back. */
+  /** Returns all events. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -141,17 +149,17 @@ export class LeasedCounts {
     return held;
   }
 
-  /** Asks until there is enough, or certainly nothing more. */
+  /** Requests events until there are enough, or no more can be expected. */
   async #acquire(held: HeldCount, limit: CountedLimit, events: number): Promise<void> {
     const since = this.#now();
     const patientUntil = since < held.impatientUntil ? since : since + PATIENCE_MS;
     for (;;) {
-      const answer = await this.#ask(held, limit, events);
+      const result = await this.#ask(held, limit, events);
       const now = this.#now();
       if (held.left(now) >= Math.min(events, Math.floor(limit.capacity))) return;
-      if (answer !== undefined && answer.given > 0) continue;
-      if (!this.#mayHope(answer, held.left(now), patientUntil)) {
-        held.restUntil = now + (answer === undefined ? REST_MS : restOf(limit));
+      if (result !== undefined && result.given > 0) continue;
+      if (!this.#mayRetry(result, held.left(now), patientUntil)) {
+        held.restUntil = now + (result === undefined ? REST_MS : restOf(limit));
         if (now >= since + PATIENCE_MS) held.impatientUntil = now + IMPATIENCE_MS;
         return;
       }
@@ -159,12 +167,15 @@ export class LeasedCounts {
     }
   }
 
-  /** Whether asking again soon may help: a database that hiccups, or others who may give something back. */
-  #mayHope(answer: CountResult | undefined, left: number, patientUntil: number): boolean {
+  /**
+   * True when another request may soon succeed: the database was silent only briefly, or others may
+   * return events.
+   */
+  #mayRetry(result: CountResult | undefined, left: number, patientUntil: number): boolean {
     const now = this.#now();
     if (this.#isClosed) return false;
-    if (answer === undefined) return !this.#isGivenUp(now);
-    return left === 0 && answer.elsewhere > 0 && now < patientUntil;
+    if (result === undefined) return !this.#isGivenUp(now);
+    return left === 0 && result.elsewhere > 0 && now < patientUntil;
   }
 
   #ask(held: HeldCount, limit: CountedLimit, events: number): Promise<CountResult | undefined> {
@@ -174,8 +185,8 @@ export class LeasedCounts {
   #askAhead(held: HeldCount, limit: CountedLimit): void {
     if (this.#isClosed || this.#figures.isSilent || this.#now() < held.restUntil) return;
     held.asking ??= this.#ask(held, limit, 1)
-      .then((answer) => {
-        if (answer?.given === 0) held.restUntil = this.#now() + restOf(limit);
+      .then((result) => {
+        if (result?.given === 0) held.restUntil = this.#now() + restOf(limit);
       })
       .finally(() => {
         held.asking = undefined;
@@ -183,8 +194,9 @@ export class LeasedCounts {
   }
 
   /**
-   * Says what became of leases. Of a silent database only one count is told at a time, to hear when it is back: each batch
-   * takes until nobody waits for it any more, and somebody's run would wait behind it. The next look says the rest.
+   * Sends reports on leases. While the database is silent, only one count is reported at a time, as
+   * a probe: each batch lasts until its timeout, and a run's request would wait behind it. The next
+   * check sends the rest.
    */
   #giveBack(held: HeldCount, limit: CountedLimit, idleSince: number): void {
     held.retire(this.#now(), idleSince);
@@ -200,8 +212,8 @@ export class LeasedCounts {
       table.delete(name);
       this.#held.delete(held);
     }
-    this.#looks += 1;
-    if (this.#looks % SWEEP_LOOKS === 1) void this.#store.sweep().catch(() => undefined);
+    this.#checks += 1;
+    if (this.#checks % SWEEP_CHECKS === 1) void this.#store.sweep().catch(() => undefined);
   }
 
   #heard(didAnswer: boolean): boolean {
@@ -214,13 +226,16 @@ export class LeasedCounts {
     return this.#isGivenUp(this.#now());
   }
 
-  /** Whether the database is silent for longer than anybody waits. */
+  /** True when the database has been silent for longer than an event waits. */
   #isGivenUp(now: number): boolean {
     return now - (this.#silentSince ?? now) >= HICCUP_MS;
   }
 }
 
-/** A count with nothing left has something again when a slice of its window has gone; a busy process needs a moment to hear no. */
+/**
+ * The pause for an exhausted count: a slice of its window, after which events may be available
+ * again; at least 100 ms, because a busy process reads the response late.
+ */
 function restOf({ windowMs }: CountedLimit): number {
   return Math.min(REST_MS, Math.max(100, windowMs / 64));
 }

@@ -12,7 +12,7 @@ const question = (key: string, wanted: number, lease = "l") => ({
   lease,
 });
 
-test("a gateway that starts again finds what was counted and given out, until it is over", async () => {
+test("a gateway that restarts finds counted and granted events until they expire", async () => {
   let now = 1_000_000;
   const clock = { now: () => now };
   const ledger = createMemoryLedger(clock);
@@ -31,7 +31,7 @@ test("a gateway that starts again finds what was counted and given out, until it
   expect(await second.exchange([question("s2", 9)])).toMatchObject([{ given: 9 }]);
 });
 
-test("what cannot be written is not given, and nobody else is given it", async () => {
+test("a grant that cannot be written is not made, and its events stay taken", async () => {
   const clock = { now: () => 1_000_000 };
   const ledger = createMemoryLedger(clock);
   let isFull = false;

@@ -5,15 +5,16 @@ import { grantCount, emptyAt } from "./count.js";
 import type { VelocityCount } from "./count.js";
 import type { VelocityStore } from "./velocity-store.js";
 
-/** Where the rows are kept; a thread's own key is a JSON array. */
+/** The ledger key of the rows; a thread's own key is a JSON array. */
 const VELOCITY = "velocity";
 
 type Kept = { readonly count: VelocityCount; readonly emptyAt: number };
 
 /**
- * Counts of a gateway that has its ledger to itself: all of them are in memory, and in the ledger before they count.
+ * Opens the counts of a gateway that does not share its ledger: all of them are in memory, and
+ * written to the ledger before they count.
  *
- * What cannot be written stays given out here, so that a full disk gives nothing away.
+ * A grant that cannot be written stays taken here, so that a full disk grants nothing twice.
  */
 export async function openLedgerVelocity(
   ledger: Pick<ThreadLedger, "claim" | "write">,

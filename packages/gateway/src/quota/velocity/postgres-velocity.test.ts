@@ -30,14 +30,14 @@ function question(key: string, wanted: number, changes: Partial<KeyedCountReques
   return { key, limit: LIMIT, settled: [], wanted, lease: `l${leases}`, ...changes };
 }
 
-test("of many who ask for many counts at once nobody is given what another has", async () => {
+test("of many concurrent requests for many counts none is granted another's events", async () => {
   const gateways = await Promise.all(["a", "b", "c"].map((name) => open(name)));
   const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
   const given = new Map<string, number>();
   await Promise.all(
     gateways.flatMap((store, place) =>
       Array.from({ length: 10 }, async (_, round) => {
-        // Each in an order of its own: none waits for another that waits for it.
+        // Each request in a different order: there must be no deadlock.
         const order = keys.toSorted(
           (one, other) => hash(one, place + round) - hash(other, place + round),
         );
@@ -56,7 +56,7 @@ function hash(text: string, salt: number): number {
   return Math.sin(text.charCodeAt(1) * 7 + text.length + salt);
 }
 
-test("what was given is known to a gateway that comes later, and logs are counted for themselves", async () => {
+test("a later gateway knows earlier grants, and each log has its own counts", async () => {
   const [first] = await (await open("early")).exchange([question("late", 60)]);
   const [second] = await (await open("latecomer")).exchange([question("late", 60)]);
   const [third] = await (await open("stranger", "another log")).exchange([question("late", 60)]);
@@ -67,7 +67,7 @@ test("what was given is known to a gateway that comes later, and logs are counte
   ]);
 });
 
-test("only counts that are empty are removed", async () => {
+test("only empty counts are removed", async () => {
   const store = await open("sweeper");
   const short: CountedLimit = { ...LIMIT, windowMs: 1 };
   await store.exchange([question("old", 1, { limit: short }), question("young", 1)]);
@@ -82,7 +82,7 @@ test("only counts that are empty are removed", async () => {
   expect(rows).toEqual([{ key: "young" }]);
 });
 
-test("a database that does not answer is told under one code, and what it was asked is not half done", async () => {
+test("a database that does not answer gives one error code, and its transaction is not half done", async () => {
   const store = await open("waiting");
   await store.exchange([question("frozen", 10)]);
   await server.freeze();

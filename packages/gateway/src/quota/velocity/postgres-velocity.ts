@@ -8,18 +8,18 @@ import type { VelocityStore } from "./velocity-store.js";
 /** Options of {@link openPostgresVelocity}. */
 export type PostgresVelocityOptions = {
   readonly url: string;
-  /** Gateways that count together give the same name: that of the log. */
+  /** The name of the log. Gateways with the same name share counts. */
   readonly name: string;
-  /** Who is asking. */
+  /** The name of this gateway. */
   readonly gateway: string;
-  /** Milliseconds after which the database counts as one that does not answer; 2,000 when left out. */
+  /** Query timeout in milliseconds; 2,000 by default. */
   readonly answerMs?: number;
 };
 
 const ANSWER_MS = 2000;
 // Two gateways that start together must not both create the table.
 const SCHEMA_LOCK = 7_301_990_252;
-// The database's own clock: those of gateways differ.
+// The database's clock, because the clocks of gateways differ.
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS countersign_velocity (
@@ -27,9 +27,9 @@ CREATE TABLE IF NOT EXISTS countersign_velocity (
   PRIMARY KEY (log, key));
 CREATE INDEX IF NOT EXISTS countersign_velocity_by_end ON countersign_velocity (log, empty_at);
 `;
-// One statement that makes, locks and reads: who waits for a cap waits for each journey. Sorted, so that of two gateways that
-// want the same rows one has all of them first. Whatever the server's default is, the transaction is durable: what is
-// used must be known as given after a crash.
+// One statement that creates, locks and reads, because an event waits for each round trip. Sorted,
+// so that two gateways that want the same rows do not deadlock. Durable regardless of the server's
+// default: a grant in use must survive a crash.
 const OPEN = `INSERT INTO countersign_velocity AS kept
   SELECT $1, key, '', ${NOW} + 60000 FROM unnest($2::text[]) AS asked(key) ORDER BY key
   ON CONFLICT (log, key) DO UPDATE SET key = kept.key
@@ -37,13 +37,14 @@ const OPEN = `INSERT INTO countersign_velocity AS kept
 const PUT = `UPDATE countersign_velocity AS kept SET count = told.count, empty_at = told.empty_at
   FROM unnest($2::text[], $3::text[], $4::bigint[]) AS told(key, count, empty_at)
   WHERE kept.log = $1 AND kept.key = told.key`;
-// What somebody has open is not empty for long, and who waits for it in another order would wait for ever.
+// SKIP LOCKED: a row in use will not stay empty, and waiting for rows in another order could
+// deadlock.
 const SWEEP = `DELETE FROM countersign_velocity WHERE log = $1 AND key IN (
   SELECT key FROM countersign_velocity WHERE log = $1 AND empty_at < ${NOW} FOR UPDATE SKIP LOCKED)`;
 
 type Row = { readonly key: string; readonly count: string; readonly now: string };
 
-/** Opens the table of counts beside the receipts, and makes it where there is none yet. */
+/** Opens the table of counts in the database of the receipts, and creates it when it is missing. */
 export async function openPostgresVelocity({
   url,
   name,

@@ -3,7 +3,7 @@ import { FEW, MemoryVelocity } from "../../testing/memory-velocity.js";
 import { LeasedCounts } from "./leased-counts.js";
 
 const KEYS = Array.from({ length: 2000 }, (_, index) => `s${index}`);
-/** As long as PostgreSQL is waited for. */
+/** The query timeout of PostgreSQL. */
 const SILENCE_MS = 2000;
 
 let store: MemoryVelocity;
@@ -35,7 +35,7 @@ function shared() {
   return of;
 }
 
-/** All of them have used one event, and something of each is to be given back soon. */
+/** Uses one event of each count, so that each has events to return soon. */
 async function useAll(): Promise<void> {
   await Promise.all(KEYS.map((key) => shared().reserve(key, 1)));
   for (const key of KEYS) shared().count(key);
@@ -46,7 +46,7 @@ function swallow(): void {
   store.silenceMs = SILENCE_MS;
 }
 
-/** Milliseconds until it is settled. */
+/** Milliseconds until the promise settles. */
 async function waited(until: Promise<unknown> | undefined): Promise<number> {
   const since = Date.now();
   let isOver = false;
@@ -57,13 +57,13 @@ async function waited(until: Promise<unknown> | undefined): Promise<number> {
   return Date.now() - since;
 }
 
-test("with thousands of counts to give back, an event waits no longer for a database that swallows packets", async () => {
+test("with thousands of counts to return, an event waits no longer for a database that drops packets", async () => {
   await useAll();
   swallow();
-  // The question of an event at the worst of times: everything else was said to be given back just now.
+  // The event's request at the worst time: all reports were queued just before.
   await vi.advanceTimersByTimeAsync(800);
   expect(await waited(shared().reserve("fresh", 1))).toBeLessThanOrEqual(7000);
-  // It is known to be silent: nobody waits for more than what is on its way.
+  // The database is known to be silent: an event waits only for the pending batch.
   for (const key of ["later", "last"]) {
     for (const other of KEYS) void shared().reserve(other, 1);
     expect(await waited(shared().reserve(key, 1))).toBeLessThanOrEqual(SILENCE_MS + 50);
@@ -72,14 +72,14 @@ test("with thousands of counts to give back, an event waits no longer for a data
   }
 });
 
-test("when thousands of runs ask a database that falls silent, the last of them is told with the first", async () => {
+test("when thousands of runs ask a database that falls silent, the last resolves with the first", async () => {
   swallow();
   expect(
     await waited(Promise.all(KEYS.map((key) => shared().reserve(key, 1)))),
   ).toBeLessThanOrEqual(7000);
 });
 
-test("a silent database is told of one count at a time, and of all within a second when it is back", async () => {
+test("a silent database gets one count at a time, and all of them within a second when it answers again", async () => {
   await useAll();
   store.isAway = true;
   await vi.advanceTimersByTimeAsync(1000);
@@ -93,7 +93,7 @@ test("a silent database is told of one count at a time, and of all within a seco
   expect([...store.counts.values()].flatMap(({ leases }) => leases)).toEqual([]);
 });
 
-test("who stops while the database is silent is not held up by each of its counts", async () => {
+test("a close while the database is silent does not wait for each of its counts", async () => {
   await useAll();
   swallow();
   await vi.advanceTimersByTimeAsync(300);

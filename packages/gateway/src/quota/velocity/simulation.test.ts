@@ -13,14 +13,14 @@ type Command =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "idle" | "kill"; readonly gateway: number }
   | { readonly kind: "line"; readonly fate: Fate; readonly message: number };
-/** What becomes of a message: read by the store, answered, both, lost, or read when nobody waits for the answer. */
+/** The fate of a message: it or its response may be lost, or it may arrive after the timeout. */
 type Fate = (typeof FATES)[number];
 
 const FATES = ["read", "answer", "both", "both", "both", "both", "lose", "late"] as const;
 const GATEWAYS = 4;
 const gateway = fc.nat(GATEWAYS - 1);
 const events = fc.integer({ min: 1, max: 12 });
-// Some of them end right before or behind the end of a lease.
+// Some of them end just before or after the end of a lease.
 const ms = fc.oneof(
   fc.nat(100),
   fc.nat(3000),
@@ -57,7 +57,10 @@ type Simulated = {
   readonly clock: () => number;
 };
 
-/** Gateways with clocks of their own, and a store that is reached over a line that delays, loses and repeats. */
+/**
+ * Gateways with separate clocks, and a store behind a network that delays, loses and repeats
+ * messages.
+ */
 class World {
   now = 1_000_000;
   readonly used: number[] = [];
@@ -109,7 +112,7 @@ class World {
       return;
     }
     for (let event = 0; event < step.events; event += 1) {
-      // As the rule does it: what was used and this one are within the cap.
+      // As the rule does: the used events and this one are within the limit.
       if (held.used(this.#limit, clock()) + 1 > this.#limit.capacity) break;
       if (held.count(clock()) === "nothing") throw new Error("room that is not there");
       this.used.push(this.now);
@@ -133,7 +136,7 @@ class World {
   }
 }
 
-test("whatever is delayed, lost, read when nobody waits any more, or killed, and however clocks run, no window holds more than the cap over all gateways", async () => {
+test("for any delays, losses, late reads, crashes and clock drift, no window holds more than the limit over all gateways", async () => {
   let most = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -163,6 +166,6 @@ test("whatever is delayed, lost, read when nobody waits any more, or killed, and
     ),
     { numRuns: Number(process.env["VELOCITY_RUNS"] ?? 300) },
   );
-  // The line lets something through: a bound that nobody comes near proves nothing.
+  // The network does deliver: a bound that is never approached would prove nothing.
   expect(most).toBeGreaterThan(15);
 });

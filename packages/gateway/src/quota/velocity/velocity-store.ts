@@ -1,9 +1,12 @@
 import type { CountResult, CountRequest } from "./count.js";
 
-/** A question, and the name of the count it is about. */
+/** A request with the key of its count. */
 export type KeyedCountRequest = CountRequest & { readonly key: string };
 
-/** Where gateways count together. Of each count at most one question at once; answers are in their order. */
+/**
+ * The shared counts. At most one request per count at a time; responses are in the order of the
+ * requests.
+ */
 export type VelocityStore = {
   exchange(questions: readonly KeyedCountRequest[]): Promise<CountResult[]>;
   /** Removes counts that are empty. */
