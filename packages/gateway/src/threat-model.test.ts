@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** The rules by which something was withheld since an entry of the log; `delivered` for none. */
+/** The rules that withheld something since an entry of the log; `delivered` for none. */
 function blockedSince(entries: number): string {
   const rules = fixture.recorder.drafts
     .slice(entries)
@@ -83,7 +83,7 @@ test.each(
   expect(outcomes).toEqual(attacks.map(({ outcome }) => outcome));
 });
 
-test("every attack is numbered, carried out here or in a test that exists", () => {
+test("every attack is numbered, and carried out here or in a test that exists", () => {
   expect(THREATS.map(({ number }) => number)).toEqual(
     Array.from({ length: 46 }, (_, at) => at + 1),
   );

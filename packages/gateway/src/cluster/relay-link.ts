@@ -6,8 +6,7 @@ import type { RelayAddress } from "./sealed-address.js";
 const IDENTITY = "countersign relay 1";
 
 /**
- * TLS with a pre-shared key (RFC 4279, RFC 7905), which both sides prove to have. There are no
- * certificates to distribute, and the only cipher requires the key. ECDHE: an attacker who learns
+ * TLS with a pre-shared key (RFC 4279, RFC 7905), which both sides prove to have. It needs no certificates, and the only cipher requires the key. ECDHE: an attacker who learns
  * the key later cannot decrypt recorded traffic.
  */
 const LINK = {

@@ -5,7 +5,7 @@ import type { ResumeRequest } from "../http/resume/resume-request.js";
 /** The path of relay requests; its number allows gateways of two versions on one log. */
 export const RELAY_PATH = "/relay/1";
 /**
- * Maximum bytes of a relay request: a principal takes up to 1,300, the agent's name and the stream
+ * Maximum bytes of a relay request: a principal has up to 1,300, the agent's name and the stream
  * position little.
  */
 export const MAX_RELAY_REQUEST_BYTES = 16_384;

@@ -253,7 +253,7 @@ export async function startRun(
     noteRefusal(gatewayContext, error, agent);
     capabilities.settle();
     caps?.end();
-    // Nothing was delivered, so there is no run to show.
+    // Nothing was delivered, so the session does not show the run.
     if (handle !== undefined) gatewayContext.sessions.removeRun(sessionId, handle);
     gatewayContext.sessions.forgetEmpty(sessionId);
     await (threadLease as ThreadLease | undefined)?.abandon(wasSent).catch(() => undefined);

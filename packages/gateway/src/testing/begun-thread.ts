@@ -4,7 +4,7 @@ import { call, idsOf, inRun, text } from "./events.js";
 import { startFixture } from "./fixture.js";
 import type { Fixture } from "./fixture.js";
 
-/** A policy under which only what the gateway knows of a thread refuses a request. */
+/** A policy under which only the checks against the thread reject a request. */
 export const requestPolicy = (request = "{}"): string => `hushspec: "0.1.0"
 rules:
   ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
@@ -15,7 +15,7 @@ rules:
 /** The client's own tool. */
 export const ASK = { name: "ask", description: "asks the person", parameters: { type: "object" } };
 
-/** A question about the call `c2`. */
+/** An interrupt about the call `c2`. */
 export const INTERRUPT = {
   id: "i1",
   reason: "confirmation",
@@ -29,7 +29,7 @@ export const INTERRUPT = {
   },
 };
 
-/** First run: an answer, a call of the client's tool, and a server's call with its result. */
+/** The first run: a message, a call of the client's tool, and a server's call with its result. */
 function firstRun(body: string, interrupts: readonly object[]): object[] {
   const ids = idsOf(body);
   const events = inRun(ids, [
@@ -43,7 +43,7 @@ function firstRun(body: string, interrupts: readonly object[]): object[] {
   return interrupts.length === 0 ? events : [...events.slice(0, -1), { ...events.at(-1), outcome }];
 }
 
-/** What the person said first. */
+/** The person's first message. */
 export const USER = { id: "u1", role: "user", content: "please" };
 /** A call as a message lists it. */
 export const fn = (id: string, name: string, args: string): object => ({
@@ -54,7 +54,7 @@ export const fn = (id: string, name: string, args: string): object => ({
 /** A message as a client holds it. */
 export type Held = { id: string; role: string; [field: string]: unknown };
 
-/** What the official client holds after the first run. */
+/** The messages of the official client after the first run. */
 export const HISTORY: Held[] = [
   USER,
   { id: "a1", role: "assistant", content: "I refuse" },
@@ -64,30 +64,30 @@ export const HISTORY: Held[] = [
   { id: "t3", role: "tool", toolCallId: "c3", content: "found" },
 ];
 
-/** What a person says next. */
+/** The person's next message. */
 export const NEXT = { id: "u2", role: "user", content: "go on" };
 
-/** The client's answer to the call of its tool. */
+/** The client's result for the call of its tool. */
 export const ANSWER = { id: "t1", role: "tool", toolCallId: "c1", content: "yes" };
 
 type Problem = { code: string; detail: string; receipt: string; pointer: string; remedy: string };
-/** What a request was answered with. */
+/** The response to a request. */
 export type Answer = Partial<Omit<Problem, "code">> & {
   status: number;
   text: string;
   code: string | undefined;
 };
 
-/** A thread on which one run has ended, and a client that goes on. */
+/** A thread on which one run has ended, and its client. */
 export type BegunThread = {
   readonly fixture: Fixture;
-  /** What the agent does on later runs. */
+  /** The agent's events in later runs. */
   later: (request: FakeRequest) => object[];
   send(fields: object, query?: string): Promise<Answer>;
   sendText(body: string, query?: string): Promise<Answer>;
 };
 
-/** Lets a client ask once. */
+/** Starts a gateway and runs the first request. */
 export async function beginThread(
   request?: string,
   interrupts: readonly object[] = [],
@@ -115,7 +115,7 @@ export async function beginThread(
   return thread;
 }
 
-/** Sends a request as it stands. */
+/** Sends a request body unchanged. */
 export async function sendTo(fixture: Fixture, body: string, query = ""): Promise<Answer> {
   const response = await fetch(`${fixture.url}/agents/support${query}`, { method: "POST", body });
   const answer = await response.text();

@@ -2,16 +2,16 @@ import { HttpAgent } from "@ag-ui/client";
 import { HttpAgent as HttpAgent55 } from "ag-ui-client-0.0.55";
 import { HttpAgent as HttpAgent59 } from "ag-ui-client-0.0.59";
 
-/** An event as a test looks at it. */
+/** An event as a test reads it. */
 export type SeenEvent = { type: string; [field: string]: unknown };
 
-/** What came of a run with a real client. */
+/** The result of a run with a real client. */
 export type ClientRun = {
   events: SeenEvent[];
   types: string[];
   messages: { id: string; role: string; content?: unknown; toolCalls?: unknown }[];
   state: unknown;
-  /** What the client threw, if it did. */
+  /** The error that the client threw, if any. */
   error: Error | undefined;
 };
 
@@ -22,7 +22,7 @@ export const CLIENTS = {
   "0.0.55": HttpAgent55 as unknown as typeof HttpAgent,
 } as const;
 
-/** What a test asks of a client. */
+/** Options of {@link runClient}. */
 export type ClientOptions = {
   version?: keyof typeof CLIENTS;
   threadId?: string;
@@ -34,7 +34,7 @@ export type ClientOptions = {
 
 let count = 0;
 
-/** Runs an agent with a real client and tells what it saw. */
+/** Runs an agent with a real client and returns the events it saw. */
 export async function runClient(url: string, options: ClientOptions = {}): Promise<ClientRun> {
   const Client = CLIENTS[options.version ?? "1.0.0"];
   const agent = new Client({

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { CountedLimit } from "../quota/velocity/count.js";
 
-/** Caps of both kinds, small enough to be reached. */
+/** Limits of both kinds, small enough to be reached. */
 export function countedLimits(): fc.Arbitrary<CountedLimit> {
   return fc
     .record({

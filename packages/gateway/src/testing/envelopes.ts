@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 
-/** Fields of an envelope that a test may leave out. */
+/** An envelope with defaults for the fields that a test leaves out. */
 export function envelope(id: string, fields: object): Record<string, unknown> {
   return {
     event_id: id,
@@ -19,7 +19,7 @@ export function envelope(id: string, fields: object): Record<string, unknown> {
   };
 }
 
-/** The three samples of the guide: text, a form that is created, a question with a button. */
+/** The three samples of the guide: text, a created form, and a prompt with a button. */
 export const SAMPLES = [
   envelope("evt_01HZ8A1", {}),
   envelope("evt_01HZ8A2", {
@@ -36,7 +36,7 @@ export const SAMPLES = [
   }),
 ];
 
-/** An agent that streams envelopes on a socket by itself, and keeps what it is sent. */
+/** An agent that streams envelopes on a socket, and keeps the messages it receives. */
 export type EnvelopeAgent = {
   readonly url: URL;
   readonly received: unknown[];
@@ -44,7 +44,7 @@ export type EnvelopeAgent = {
   stop(): Promise<void>;
 };
 
-/** Starts it; `stream` says what it does with each socket. */
+/** Starts the agent; `stream` handles each socket. */
 export async function startEnvelopeAgent(
   stream: (socket: WebSocket) => void,
 ): Promise<EnvelopeAgent> {

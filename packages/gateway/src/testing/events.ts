@@ -1,9 +1,9 @@
 import type { SeenEvent } from "./client.js";
 
-/** The ids of a run, as an agent answers with them. */
+/** The ids of a run, as an agent's events repeat them. */
 export type RunIds = { threadId: string; runId: string };
 
-/** Reads the ids out of the request an agent was sent. */
+/** Reads the ids from the request body that the agent received. */
 export function idsOf(body: string): RunIds {
   const frame = body.startsWith("data: ") ? body.slice(6) : body;
   const { threadId, runId } = JSON.parse(frame) as RunIds;
@@ -28,7 +28,7 @@ export function call(toolCallId: string, toolCallName: string, args: string): Se
   ];
 }
 
-/** A run around some events. */
+/** Adds the start and the end of a run to some events. */
 export function inRun(ids: RunIds, events: readonly object[]): object[] {
   return [{ type: "RUN_STARTED", ...ids }, ...events, { type: "RUN_FINISHED", ...ids }];
 }

@@ -9,7 +9,7 @@ import type { Gateway, GatewayOptions } from "../serve/gateway.js";
 import type { Recorder } from "../event/recorder.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
-/** A recorder that keeps its drafts, for tests that look at them. */
+/** A recorder that keeps its drafts, for tests that inspect them. */
 export type MemoryRecorder = {
   readonly drafts: HashedDraft[];
   fail: boolean;
@@ -17,7 +17,7 @@ export type MemoryRecorder = {
   room?: NonNullable<Recorder["room"]>;
 };
 
-/** Records in memory; with `fail` every append is refused. */
+/** Records in memory; with `fail` every append fails. */
 export function createMemoryRecorder(): MemoryRecorder {
   const drafts: HashedDraft[] = [];
   const recorder: MemoryRecorder = {
@@ -34,14 +34,14 @@ export function createMemoryRecorder(): MemoryRecorder {
   return recorder;
 }
 
-/** A draft as the log would keep it: of its payload only the hash. */
+/** A draft as the log would keep it: only the hash of its payload. */
 function hashed(draft: EntryDraft): HashedDraft {
   if (draft.payload_text === undefined) return draft;
   const { payload_text: text, receipt, ...rest } = draft;
   return { ...rest, receipt: { ...receipt, payload_hash: sha256Hex(text) } };
 }
 
-/** A policy under which plain chat passes and everything else needs a capability. */
+/** A policy that allows plain chat and requires a capability for everything else. */
 export const CHAT_POLICY = `hushspec: "0.1.0"
 name: chat
 rules:
@@ -53,7 +53,7 @@ rules:
     default: allow
 `;
 
-/** A policy under which everything passes that no further rule names. */
+/** A policy that allows everything that no other rule names. */
 export const OPEN_POLICY = `hushspec: "0.1.0"
 name: open
 rules:
@@ -74,14 +74,14 @@ export type Fixture = {
   stop(): Promise<void>;
 };
 
-/** What a test may choose. */
+/** Options of {@link startFixture}. */
 export type FixtureOptions = {
   policy?: string;
   target?: Partial<UpstreamTarget>;
   gateway?: Partial<GatewayOptions>;
 };
 
-/** Starts both. */
+/** Starts the gateway and the agent. */
 export async function startFixture(
   script: FakeScript,
   options: FixtureOptions = {},

@@ -2,7 +2,9 @@ import { sseFrame } from "@countersign/testkit";
 import type { FakePiece, FakeScript } from "@countersign/testkit";
 import { idsOf, inRun, text } from "./events.js";
 
-/** Answers with one message; a run whose id begins with `held` starts and then says nothing more. */
+/**
+ * Responds with one message; a run whose id begins with `held` starts and then sends nothing more.
+ */
 export const HELD_AGENT: FakeScript = (request) => ({
   pieces: (async function* (): AsyncGenerator<FakePiece> {
     const ids = idsOf(request.body);

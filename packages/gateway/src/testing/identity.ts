@@ -10,7 +10,7 @@ import { createKeySet } from "../access/key-set.js";
 import { fetchKeySet } from "../access/key-set-source.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 
-/** A signing key of a pretended identity provider. */
+/** A signing key of a test identity provider. */
 export type IdentityKey = {
   readonly kid: string;
   readonly privateKey: CryptoKey;
@@ -21,15 +21,15 @@ export type IdentityKey = {
 export type Identity = {
   readonly issuer: string;
   readonly jwksUrl: URL;
-  /** How often the key set was fetched. */
+  /** The number of fetches of the key set. */
   readonly fetches: () => number;
-  /** Replaces what the server answers; `undefined` goes back to the key set. */
+  /** Replaces the server's response; `undefined` restores the key set. */
   answer(listener: RequestListener | undefined): void;
-  /** Puts new keys in place of the old ones. */
+  /** Replaces the keys. */
   publish(...keys: JWK[]): void;
-  /** A token for somebody, good for an hour unless the claims say otherwise. */
+  /** A token for a subject, valid for an hour unless the claims say otherwise. */
   token(subject: string, claims?: JWTPayload, key?: IdentityKey): Promise<string>;
-  /** Knows the tokens of this provider. */
+  /** An authenticator for the tokens of this provider. */
   authenticator(
     options?: Partial<JwtOptions> & {
       timeoutMs?: number;
@@ -44,7 +44,7 @@ export type Identity = {
 /** The audience of this gateway in tests. */
 export const AUDIENCE = "countersign-test";
 
-/** Makes a key. */
+/** Creates a key. */
 export async function createIdentityKey(kid: string, algorithm = "ES256"): Promise<IdentityKey> {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: algorithm } };

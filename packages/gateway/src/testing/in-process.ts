@@ -17,23 +17,23 @@ import type { Upstream, UpstreamPiece, UpstreamPieces } from "../agent/upstream.
 import { createMemoryRecorder } from "./fixture.js";
 import type { MemoryRecorder } from "./fixture.js";
 
-/** What a test may choose for one run. */
+/** Options of one run. */
 export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
   readonly agentDialect?: Run["agentDialect"];
   readonly agentProfile?: Run["agentProfile"];
-  /** Told of what was dropped or translated. */
+  /** Called with notes about dropped or translated events. */
   readonly onNotes?: Run["observer"]["notes"];
   readonly clientDialect?: ClientDialect;
-  /** Told what the observer is told of each group that was delivered. */
+  /** Called for each delivered group, with the observer's arguments. */
   readonly onGroup?: (contexts: number, arrivedAt: number) => void;
-  /** Told of each write to the person. */
+  /** Called for each write to the client. */
   readonly onSend?: ClientSink["send"];
 };
 
 /** A gateway without sockets: pieces in, delivered events out. */
 export type InProcess = {
   readonly recorder: MemoryRecorder;
-  /** Carries one run and returns what the person got, in order, with every decision on the way. */
+  /** Executes one run and returns the delivered events, in order, with every decision. */
   run(
     input: RunAgentInput,
     pieces: Iterable<UpstreamPiece>,
@@ -42,7 +42,7 @@ export type InProcess = {
   close(): Promise<void>;
 };
 
-/** Makes one under a policy. */
+/** Creates one under a policy. */
 export function createInProcess(policy: string, options: Partial<GatewayOptions> = {}): InProcess {
   const recorder = createMemoryRecorder();
   const gateway = createGateway({
@@ -128,7 +128,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
   };
 }
 
-/** Pieces that come one after another, each in a pass of its own. */
+/** Pieces that arrive one after another, each in its own turn of the event loop. */
 function piecesOf(pieces: Iterable<UpstreamPiece>): UpstreamPieces {
   const iterator = pieces[Symbol.iterator]();
   let isClosed = false;
@@ -156,7 +156,7 @@ export function frames(events: readonly object[]): UpstreamPiece[] {
   return events.map((event) => ({ kind: "frame", text: JSON.stringify(event) }));
 }
 
-/** Events as one chunk of an SSE stream: what a socket hands over at once. */
+/** Events as one chunk of an SSE stream, as a socket delivers them at once. */
 export function chunk(events: readonly object[]): UpstreamPiece {
   const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   return { kind: "sse", bytes: new TextEncoder().encode(text) };

@@ -3,13 +3,13 @@ import { createAccess } from "../access/access.js";
 import type { Access } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
 
-/** Two people with a key each. */
+/** Two principals with a key each. */
 export const KEYS = { alice: "a".repeat(43), bob: "b".repeat(43) } as const;
 
-/** One of them. */
+/** The name of one of them. */
 export type KeyHolder = keyof typeof KEYS;
 
-/** Lets the two in, and nobody else. */
+/** Access control that admits only these two. */
 export function keyAccess(): Access {
   const list = Object.entries(KEYS).map(([name, key]) => ({
     name,
@@ -18,7 +18,7 @@ export function keyAccess(): Access {
   return createAccess([createKeyAuthenticator(() => list)]);
 }
 
-/** The header by which one of them is known. */
+/** The authorization header of one of them. */
 export function bearer(name: KeyHolder): { authorization: string } {
   return { authorization: `Bearer ${KEYS[name]}` };
 }

@@ -4,13 +4,13 @@ import type { LedgerRow, ThreadLedger } from "../thread/ledger.js";
 /** A clock that a test moves. */
 export type MovedClock = { now(): number; time: number };
 
-/** Makes one. */
+/** Creates the clock. */
 export function createMovedClock(): MovedClock {
   const clock = { time: 1000, now: () => clock.time };
   return clock;
 }
 
-/** Claims one row; gives what was there already. */
+/** Claims one row; returns the existing one. */
 export async function claimOne(
   ledger: ThreadLedger,
   thread: string,
@@ -19,7 +19,7 @@ export async function claimOne(
   return (await ledger.claim([{ thread, row }])).known[0];
 }
 
-/** What is known about a thread. */
+/** The rows of a thread. */
 export async function rowsOf(ledger: ThreadLedger, thread: string): Promise<LedgerRow[]> {
   return (await ledger.claim([], thread)).rows;
 }
@@ -32,7 +32,10 @@ const row = (kind: LedgerRow["kind"], id: string, value: object = {}): LedgerRow
 const sorted = (rows: readonly LedgerRow[]): LedgerRow[] =>
   rows.toSorted((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`));
 
-/** What every kind of storage must do. `open` is called twice with one name to look at the same rows. */
+/**
+ * The contract of every kind of storage. `open` is called twice with one name to read the same
+ * rows.
+ */
 export function describeLedgerContract(
   title: string,
   open: (name: string, clock: MovedClock) => Promise<ThreadLedger>,
@@ -44,7 +47,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("rows come back as they were written last, for their thread alone", async () => {
+    test("a read returns the last written rows, for their thread alone", async () => {
       const ledger = await open("rows", createMovedClock());
       const odd = 'a"\u0000%00\n\u{1f600}';
       await ledger.write("t", [row("message", odd, { text: odd }), row("call", odd, { n: 1 })]);
@@ -65,7 +68,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("one write puts and removes together", async () => {
+    test("one write puts and removes rows atomically", async () => {
       const ledger = await open("together", createMovedClock());
       await ledger.write("t", [row("message", "a"), row("message", "b")]);
       await ledger.write("t", [row("order", "")], [{ kind: "message", id: "a" }]);
@@ -73,7 +76,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("of many claims of one name exactly one succeeds", async () => {
+    test("of many claims of one key exactly one succeeds", async () => {
       const ledger = await open("claims", createMovedClock());
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, n) => claimOne(ledger, "t", row("run", "r", { n }))),
@@ -85,7 +88,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("a claim that is given back can be made again", async () => {
+    test("a claim can be made again after its row is removed", async () => {
       const ledger = await open("released", createMovedClock());
       await claimOne(ledger, "t", row("run", "r"));
       await ledger.write("t", [], [{ kind: "run", id: "r" }]);
@@ -93,7 +96,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("several claims are answered one by one, with the thread as it was before them", async () => {
+    test("several claims get one response each, with the thread's rows from before", async () => {
       const ledger = await open("several", createMovedClock());
       const [before, mine, theirs] = [row("message", "a"), row("answer", "b"), row("answer", "c")];
       await ledger.write("t", [before]);
@@ -113,7 +116,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("a question finds what is there and puts nothing", async () => {
+    test("a lookup finds the existing row and inserts nothing", async () => {
       const ledger = await open("question", createMovedClock());
       const ask = async (id: string): Promise<unknown> => {
         const claims = [{ thread: "t", row: row("thread", id), isLookup: true as const }];
@@ -127,7 +130,7 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
-    test("threads nobody wrote to are forgotten whole, others are not", async () => {
+    test("threads without recent writes are removed whole, others are not", async () => {
       const clock = createMovedClock();
       const ledger = await open("forget", clock);
       await ledger.write("old", [row("message", "a")]);

@@ -6,23 +6,23 @@ import { createStreamNames, tagOf } from "../cluster/stream-names.js";
 import { startFixture } from "./fixture.js";
 import type { Fixture } from "./fixture.js";
 
-/** What all gateways of a log have. */
+/** The key that all gateways of a log share. */
 export const LINK_KEY = new Uint8Array(32).fill(1);
 const NAME_KEY = new Uint8Array(32).fill(2);
 
-/** Two gateways that find each other. */
+/** Two gateways that relay streams to each other. */
 export type Linked = {
   readonly first: Fixture;
   readonly second: Fixture;
-  /** Where others find a gateway, by its tag; a test may move it. */
+  /** The addresses of gateways by tag; a test may change them. */
   readonly addresses: Map<string, RelayAddress>;
-  /** Gateways that were looked for. */
+  /** Tags of the gateways that were looked up. */
   readonly sought: string[];
-  /** Where `first` is found. */
+  /** The tag of `first`. */
   readonly firstTag: string;
 };
 
-/** Starts them in front of the same script, each with an agent of its own. */
+/** Starts two gateways with the same script, each with its own agent. */
 export async function startLinked(
   script: FakeScript,
   gateway: Partial<GatewayOptions> = {},

@@ -3,7 +3,7 @@ import { grantCount } from "../quota/velocity/count.js";
 import type { CountResult, VelocityCount } from "../quota/velocity/count.js";
 import type { KeyedCountRequest, VelocityStore } from "../quota/velocity/velocity-store.js";
 
-/** Sixteen a minute in a session, of whatever comes. */
+/** A limit of sixteen events a minute in a session, of any kind. */
 export const FEW: VelocityLimit = {
   id: "few",
   scope: "session",
@@ -17,12 +17,12 @@ export const FEW: VelocityLimit = {
 /** Counts in memory for several gateways of one test, by the test's clock. */
 export class MemoryVelocity {
   readonly counts = new Map<string, VelocityCount>();
-  /** Questions so far, each with who asked. */
+  /** The requests so far, each with its gateway. */
   readonly asked: (KeyedCountRequest & { readonly gateway: string })[] = [];
   isAway = false;
-  /** Milliseconds until who asks knows that it is away, as of one that swallows packets. */
+  /** Milliseconds until a request to the silent store fails, as when packets are dropped. */
   silenceMs = 0;
-  /** How many counts each exchange was about that found it away. */
+  /** The batch sizes of the exchanges that found the store silent. */
   readonly missed: number[] = [];
   readonly #now: () => number;
 
@@ -30,29 +30,29 @@ export class MemoryVelocity {
     this.#now = now;
   }
 
-  /** Answers at once. */
-  answer(gateway: string, questions: readonly KeyedCountRequest[]): CountResult[] {
-    return questions.map((question) => {
-      this.asked.push({ ...question, gateway });
-      const before = this.counts.get(question.key);
-      const { count, answer } = grantCount(before, question, gateway, this.#now());
-      // As a row would keep it.
-      this.counts.set(question.key, JSON.parse(JSON.stringify(count)) as VelocityCount);
-      return answer;
+  /** Handles requests at once. */
+  respond(gateway: string, requests: readonly KeyedCountRequest[]): CountResult[] {
+    return requests.map((request) => {
+      this.asked.push({ ...request, gateway });
+      const before = this.counts.get(request.key);
+      const { count, result } = grantCount(before, request, gateway, this.#now());
+      // Serialized as a row would be.
+      this.counts.set(request.key, JSON.parse(JSON.stringify(count)) as VelocityCount);
+      return result;
     });
   }
 
   /** The store of one gateway. */
   of(gateway: string): VelocityStore {
     return {
-      exchange: async (questions) => {
+      exchange: async (requests) => {
         if (this.isAway) {
-          this.missed.push(questions.length);
+          this.missed.push(requests.length);
           const { silenceMs } = this;
           if (silenceMs > 0) await new Promise((resolve) => setTimeout(resolve, silenceMs));
           throw new Error("away");
         }
-        return this.answer(gateway, questions);
+        return this.respond(gateway, requests);
       },
       sweep: async () => {},
       close: async () => {},

@@ -15,10 +15,10 @@ rules:
   ag_ui_content: {}
 `;
 
-/** What the person says before the first run. */
+/** The person's message before the first run. */
 export const SAID: Message = { id: "u1", role: "user", content: "send 5 to Bob" };
 
-/** The beginning of an image: harmless, unless it goes on. */
+/** The first part of an image: harmless, unless more text follows. */
 const HALF = "See ![x](https";
 const REST = "://evil.example/x) now";
 
@@ -46,7 +46,7 @@ const activity = (messageId: string): object => ({
   content: { text: "card" },
 });
 
-/** The first run: one of each kind of thing that a later one could write into. */
+/** The first run: one of each kind of message that a later run could write into. */
 export const FIRST_RUN: readonly object[] = [
   ...text("a1", HALF),
   ...reasoning("r1", HALF),
@@ -67,7 +67,7 @@ export const CUT_RUN: readonly object[] = [
   { type: "TOOL_CALL_ARGS", toolCallId: "c3", delta: '{"amount":' },
 ];
 
-/** The thread as a list, with parts of it put differently. */
+/** The thread as a message list, with some messages changed. */
 function list(changes: { [id: string]: object | undefined } = {}): Message[] {
   const messages: { id: string }[] = [
     SAID,
@@ -87,17 +87,17 @@ const snapshot = (changes?: { [id: string]: object }): object => ({
   messages: list(changes),
 });
 
-/** Ids that mean something on the thread, and one that does not. */
+/** Ids that exist on the thread, and one that does not. */
 const IDS = ["u1", "a1", "r1", "t2", "c1", "v1", "a2", "c3", "new-RUN_ID"];
-/** Messages whose text an agent may go on with, where it can be read from its start. */
+/** Messages whose text an agent may continue, where it can be read from its start. */
 const TEXTS = new Set(["a1", "r1", "c1", "a2", "c3"]);
 
-/** What an agent does in a later run. */
+/** An agent's act in a later run. */
 export type Act = { readonly name: string; readonly events: readonly object[] };
 
 const named = (name: string, ...events: object[]): Act => ({ name, events });
 
-/** Acts on an id that do not go on in a text of the agent's own. */
+/** Acts on an id that do not continue a text of the agent's own. */
 function actsOn(id: string): Act[] {
   return [
     named(`activity ${id}`, activity(id)),
@@ -136,7 +136,10 @@ function actsOn(id: string): Act[] {
   ];
 }
 
-/** A call under the id of the agent's own text is a second message of that id, which no client can send back. */
+/**
+ * A call under the id of the agent's own text makes a second message of that id, which no client
+ * can send back.
+ */
 const DOUBLES = new Set(["a1", "a2"]);
 
 function callsOn(id: string): Act[] {
@@ -152,7 +155,7 @@ function callsOn(id: string): Act[] {
   ];
 }
 
-/** Acts that go on in a text, or try to. */
+/** Acts that continue a text, or try to. */
 function textsOn(id: string): Act[] {
   return [
     named(`text ${id}`, ...text(id, " more")),
@@ -200,7 +203,10 @@ export const LISTS: readonly Act[] = [
   }),
 ];
 
-/** Whether an act goes on in a text of the agent's own: judged by what it says only where the request holds the text. */
+/**
+ * True when an act continues a text of the agent's own: its content is judged only where the
+ * request has the text.
+ */
 function isContinuation(id: string, { name }: Act): boolean {
   if (!TEXTS.has(id) || name.startsWith("text as the person")) return false;
   return id === "r1" ? name.startsWith("reasoning") : !name.startsWith("reasoning");
@@ -208,14 +214,14 @@ function isContinuation(id: string, { name }: Act): boolean {
 
 const texts = IDS.flatMap((id) => textsOn(id).map((act) => ({ id, act })));
 
-/** Acts whose verdict depends on the thread alone, however much of it the request repeats. */
+/** Acts whose decision depends on the thread alone, however much of it the request repeats. */
 export const ACTS: readonly Act[] = [
   ...IDS.flatMap(actsOn),
   ...texts.filter(({ id, act }) => !isContinuation(id, act)).map(({ act }) => act),
   ...LISTS,
 ];
 
-/** Acts that go on in a text of the agent's own. */
+/** Acts that continue a text of the agent's own. */
 export const CONTINUATIONS: readonly Act[] = texts
   .filter(({ id, act }) => isContinuation(id, act))
   .map(({ act }) => act);
@@ -223,7 +229,7 @@ export const CONTINUATIONS: readonly Act[] = texts
 /** How much of the thread a client repeats with its next request. */
 export type Repeats = "all of it" | "nothing" | "no request";
 
-/** A person's end of a thread: the official client's reducer over all that was delivered. */
+/** A client of a thread: the official client's reducer over all delivered events. */
 export class PersonsEnd {
   messages: Message[] = [SAID];
   readonly threadId: string;
@@ -233,7 +239,7 @@ export class PersonsEnd {
     this.threadId = threadId;
   }
 
-  /** Asks for the next run; gives what came. */
+  /** Starts the next run; returns its events. */
   async run(url: string, repeats: Repeats, fields: object = {}): Promise<AgUiEvent[]> {
     this.#runs += 1;
     const runId = `${this.threadId}-${this.#runs}`;

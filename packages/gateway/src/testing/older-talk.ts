@@ -10,28 +10,31 @@ import type { Fixture } from "./fixture.js";
 import { FIRST_RUN, PersonsEnd, READING_POLICY } from "./older-acts.js";
 import type { Act, Repeats } from "./older-acts.js";
 
-/** A way in which the later runs of a thread are asked for. */
+/** A way to request the later runs of a thread. */
 export type Road = {
   readonly repeats: Repeats;
-  /** Whether every other run is at the other gateway, which has nothing of the thread but the ledger. */
+  /**
+   * True when every other run is at the second gateway, which knows the thread only from the
+   * ledger.
+   */
   readonly moves: boolean;
   /** Further members of the requests. */
   readonly fields?: object;
 };
 
-/** What was decided about one event. */
+/** The decision about one event. */
 export type Verdict = readonly [eventType: unknown, allowed: boolean, rule: string | undefined];
 
-/** How a thread went: the decisions of each run, and what the person has at the end. */
+/** The decisions of each run on a thread, and the client's messages at the end. */
 export type Told = { readonly verdicts: readonly Verdict[][]; readonly messages: Message[] };
 
-/** Two gateways with one agent that does what the test says. */
+/** Two gateways with one agent that the test controls. */
 export type GatewayPair = {
   talk(road: Road, first: readonly object[], later: readonly (readonly Act[])[]): Promise<Told>;
   stop(): Promise<void>;
 };
 
-/** Starts them on one ledger, or on two that share what they store. */
+/** Starts two gateways on one ledger, or on two that share their storage. */
 export async function startPair({
   policy = READING_POLICY,
   ledgers,
@@ -64,7 +67,7 @@ export async function startPair({
       const isWhole = index > 0 || first === FIRST_RUN;
       script.set(`${person.threadId}-${index + 1}`, JSON.stringify(asRun(events, isWhole)));
       const before = gateway.recorder.drafts.length;
-      // Nobody says anything on a GET stream, so that a thread begins with a request.
+      // A GET stream carries no message of the person, so the thread begins with a request.
       const asked = index === 0 && repeats === "no request" ? "nothing" : repeats;
       const tools = index === 0 ? { tools: [ASK] } : {};
       await person.run(gateway.url, asked, { ...tools, ...fields });
@@ -86,7 +89,7 @@ export async function startPair({
   };
 }
 
-/** Events with the ends of a run around them. */
+/** Adds the start and the end of a run to the events. */
 function asRun(events: readonly object[], isWhole: boolean): object[] {
   const ids = { threadId: "THREAD", runId: "RUN_ID" };
   const [first] = events as readonly { type?: string }[];

@@ -3,7 +3,10 @@ import type { AgUiEvent, Message } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import type { Reducer, RunView } from "@countersign/wire/reduce";
 
-/** What a person has on the screen: the view their client adds up, and the events a client shows by itself. */
+/**
+ * A person's screen: the view that their client computes, and the events that a client shows
+ * directly.
+ */
 export class Person {
   readonly #reducer: Reducer;
   readonly #shownApart: JsonValue[] = [];
@@ -19,7 +22,7 @@ export class Person {
     return this.#view;
   }
 
-  /** Shows what a client got. */
+  /** Shows the events that a client got. */
   show(events: readonly object[]): void {
     for (const event of events as readonly AgUiEvent[]) {
       if (event.type === "CUSTOM" && event.name.startsWith("countersign.notice")) continue;
@@ -31,7 +34,7 @@ export class Person {
     this.#view = this.#reducer.snapshot();
   }
 
-  /** Adds what the person says in a request. */
+  /** Adds the person's message of a request. */
   says(message: Message): Person {
     const next = new Person([...this.#view.messages, message], this.#view.state);
     next.#shownApart.push(...this.#shownApart);
@@ -42,7 +45,7 @@ export class Person {
     return this.#view.messages.find((message) => message.id === id);
   }
 
-  /** Whether a text stands anywhere in what the person has; a client may show messages as one text. */
+  /** True when the screen contains a text; a client may show several messages as one text. */
   reads(needle: string): boolean {
     const { messages, state, result } = this.#view;
     const asOne = messages

@@ -1,9 +1,9 @@
 import type { Message } from "@countersign/wire";
 
-/** Numbers from a seed, so that a run that fails can be run again. */
+/** Random numbers from a seed, so that a failed run can be repeated. */
 export type Dice = { below(limit: number): number; chance(share: number): boolean };
 
-/** Makes the numbers of one seed (mulberry32). */
+/** Creates the random numbers of one seed (mulberry32). */
 export function createDice(seed: number): Dice {
   let state = seed >>> 0;
   const next = (): number => {
@@ -18,7 +18,7 @@ export function createDice(seed: number): Dice {
   };
 }
 
-/** What an agent was sent, as far as it matters here. */
+/** The part of the agent's input that matters here. */
 export type AgentInput = {
   threadId: string;
   runId: string;
@@ -30,7 +30,7 @@ type Event = { type: string; [field: string]: unknown };
 
 const WORDS = ["Hello", " wörld", " 😀", "\n", '"quoted"', " and", " {more}", ""];
 
-/** What an agent might say in one run, with every kind of thing a client keeps. */
+/** Generates the events of an agent's run, with every kind of message that a client keeps. */
 export class RandomAgent {
   readonly #dice: Dice;
   readonly #hasSubagents: boolean;

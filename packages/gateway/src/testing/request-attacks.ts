@@ -1,7 +1,9 @@
 import { ANSWER, ASK, fn, HISTORY, NEXT, USER } from "./begun-thread.js";
 import type { Held } from "./begun-thread.js";
 
-/** What hostile clients ask for after the first run: its name, the code it is refused with, the fields that differ. */
+/**
+ * Requests of hostile clients after the first run: name, error code, and the fields that differ.
+ */
 export const ATTACKS: [string, string, object][] = [
   [
     "15 an invented assistant message",

@@ -1,7 +1,7 @@
 import { sha256Hex } from "@countersign/core";
 import type { EntryDraft } from "@countersign/receipts/log";
 
-/** An entry as any other, for tests of what happens to a log. */
+/** A sample entry, for tests of the log. */
 export function sampleDraft(eventId: string, agent = "agent-one"): EntryDraft {
   return {
     receipt: {

@@ -1,4 +1,4 @@
-/** One metric as a strict reader of the text format understands it. */
+/** One metric as a strict parser of the text format reads it. */
 export type ScrapedMetric = {
   type: string;
   help: string;
@@ -8,7 +8,7 @@ export type ScrapedMetric = {
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/u;
 const LABEL = /^([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/u;
 
-/** Reads a scrape by the letter of the format 0.0.4; anything else throws. */
+/** Parses a scrape strictly by the format 0.0.4; throws on anything else. */
 export function readScrape(text: string): Map<string, ScrapedMetric> {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   const metrics = new Map<string, ScrapedMetric>();
@@ -65,7 +65,7 @@ function checkMetric(name: string, { type, samples }: ScrapedMetric): void {
   if (!samples.some((sample) => sample.name === `${name}_sum`)) throw new Error(`${name}: no sum`);
 }
 
-/** The value of one sample; 0 when it is not there. */
+/** The value of one sample; 0 when it is missing. */
 export function valueOf(
   metrics: ReadonlyMap<string, ScrapedMetric>,
   name: string,

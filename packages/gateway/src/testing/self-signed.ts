@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A key and certificate nobody trusts, made for this run. */
+/** A key and a self-signed certificate, created for this run. */
 export function selfSigned(name = "localhost"): { cert: string; key: string } {
   const directory = mkdtempSync(join(tmpdir(), "countersign-tls-"));
   const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];

@@ -9,14 +9,14 @@ import type { RunningGateway } from "../serve/serve.js";
 import { createJournal } from "../telemetry/journal.js";
 import { OPEN_POLICY } from "./fixture.js";
 
-/** A whole gateway as `countersign serve` runs it, over files in a folder of its own. */
+/** A whole gateway as `countersign serve` runs it, with files in its own folder. */
 export type Served = {
   readonly running: RunningGateway;
   readonly folder: string;
   readonly adminToken: string;
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly agentRequests: readonly FakeRequest[];
-  /** Asks the control plane, with the admin token. */
+  /** Calls the control plane with the admin token. */
   control(path: string, init?: RequestInit): Promise<Response>;
   stop(): Promise<void>;
 };
@@ -27,7 +27,7 @@ export async function startServed(
   options: {
     config?: string;
     policy?: string;
-    /** Another one of the same log: it has the same keys, and the same admin token. */
+    /** Another gateway of the same log: it has the same keys, and the same admin token. */
     beside?: Served;
     /** The folder of the built console. */
     consoleDirectory?: string;
@@ -39,7 +39,7 @@ export async function startServed(
     const keys = join(".countersign", "keys");
     await cp(join(beside.folder, keys), join(folder, keys), {
       recursive: true,
-      // The one beside goes on signing: what it replaces its last checkpoint by comes and goes.
+      // The other gateway keeps signing: its temporary checkpoint files appear and disappear.
       filter: (source) => !/last-checkpoint.+/u.test(source),
     });
   }

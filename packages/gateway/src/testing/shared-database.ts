@@ -5,10 +5,10 @@ import { startIdentity } from "./identity.js";
 import type { Identity } from "./identity.js";
 import type { Served } from "./served.js";
 
-/** A database of its own for each test of a file, and the gateways on it. */
+/** A database for each test of a file, and the gateways on it. */
 export type SharedDatabase = {
   readonly database: RunningPostgres;
-  /** Stopped behind each test. */
+  /** Stopped after each test. */
   readonly open: Served[];
 };
 
@@ -34,7 +34,10 @@ export function aroundEachTest(): SharedDatabase {
   };
 }
 
-/** One database and one identity provider for all tests of a file; gateways are stopped behind each. */
+/**
+ * One database and one identity provider for all tests of a file; gateways are stopped after each
+ * test.
+ */
 export function aroundAllTests(): SharedDatabase & { readonly identity: Identity } {
   let database: RunningPostgres;
   let identity: Identity;

@@ -5,7 +5,7 @@ import type { SeenEvent } from "./client.js";
 /** An event as a client got it, and the receipts that came with it. */
 export type ShownEvent = { readonly event: SeenEvent; readonly receipts: readonly JsonValue[] };
 
-/** Puts receipts beside their events: behind them, or ahead of the end of a run. */
+/** Pairs receipts with their events: they come after the event, or before the end of a run. */
 export function pairUp(events: readonly object[]): ShownEvent[] {
   const shown: { event: SeenEvent; receipts: JsonValue[] }[] = [];
   let ahead: JsonValue[] = [];
@@ -23,7 +23,7 @@ export function pairUp(events: readonly object[]): ShownEvent[] {
   return shown;
 }
 
-/** What is wrong with the receipts of a stream, one line each; nothing when every event has one that holds. */
+/** The faults of a stream's receipts, one line each; empty when every event has a valid one. */
 export async function faultsOf(
   shown: readonly ShownEvent[],
   run: { threadId: string; runId: string },

@@ -8,15 +8,15 @@ import type { ReceiptLog } from "@countersign/receipts/log";
 import { createInThreadSigner } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 
-/** A log that really signs, in a folder of its own. */
+/** A log that really signs, in its own folder. */
 export type SigningLog = {
   readonly log: ReceiptLog;
-  /** The key of its receipts, as a client would trust it. */
+  /** The public key of its receipts, as a client would trust it. */
   readonly key: string;
   close(): Promise<void>;
 };
 
-/** Opens one. */
+/** Opens the log. */
 export async function openSigningLog(sign: "each" | "batch" = "each"): Promise<SigningLog> {
   const directory = await mkdtemp(join(tmpdir(), "countersign-log-"));
   const key = generateKey();

@@ -1,6 +1,6 @@
 import type { ClientSink } from "../event/sink.js";
 
-/** A person's end that takes everything and shows nothing. */
+/** A client sink that accepts everything and keeps nothing. */
 export const SILENT_SINK: ClientSink = {
   transport: "sse",
   isSlow: false,

@@ -5,30 +5,30 @@ import { createSseDecoder } from "@countersign/wire/sse";
 /** One frame as it arrived. */
 export type ReadFrame = { readonly id: string | undefined; readonly data: string };
 
-/** What is asked for. */
+/** Options of {@link readStream}. */
 export type ReadOptions = {
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** Hangs up as soon as so many frames have come. */
+  /** Disconnects as soon as this many frames have come. */
   readonly dropAfter?: number;
 };
 
-/** A connection that reads a stream, and can be torn. */
+/** A connection that reads a stream, and can be cut. */
 export type StreamReader = {
   readonly status: number;
   readonly frames: ReadFrame[];
-  /** Resolves when the connection is over, one way or another. */
+  /** Resolves when the connection is closed, for any reason. */
   readonly closed: Promise<void>;
   tear(): void;
-  /** Whether the answer came to its end, and was not broken off. */
+  /** True when the response ended normally. */
   isWhole(): boolean;
-  /** Reads nothing more. */
+  /** Stops reading. */
   pause(): void;
   resume(): void;
 };
 
-/** Opens a stream on a connection of its own. */
+/** Opens a stream on its own connection. */
 export function readStream(url: string, options: ReadOptions = {}): Promise<StreamReader> {
   const { method = "POST", headers = {}, body, dropAfter = Number.POSITIVE_INFINITY } = options;
   return new Promise((resolve, reject) => {

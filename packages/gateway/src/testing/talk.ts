@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { SeenEvent } from "./client.js";
 
-/** A client's end of a socket: what it got, and how the socket ended. */
+/** A client's socket, its received events, and its close code. */
 export type Talk = {
   readonly socket: WebSocket;
   readonly seen: SeenEvent[];
@@ -30,7 +30,7 @@ export async function openTalk(url: string, headers: Record<string, string> = {}
   };
 }
 
-/** A problem as a client is told it. */
+/** A problem document as a client gets it. */
 export type ToldProblem = {
   readonly status: number;
   readonly code: string;
@@ -38,7 +38,7 @@ export type ToldProblem = {
   readonly [member: string]: unknown;
 };
 
-/** The problem that an error on a socket carries. */
+/** The problem document in an error event on a socket. */
 export function problemIn({ metadata }: SeenEvent): ToldProblem {
   return (metadata as { countersign: { problem: ToldProblem } }).countersign.problem;
 }

@@ -6,7 +6,7 @@ import type { Fixture } from "../testing/fixture.js";
 import { readStream } from "../testing/stream-reader.js";
 import type { ReadFrame, ReadOptions, StreamReader } from "../testing/stream-reader.js";
 
-/** An agent that says so many words of its message, each when it is told to. */
+/** An agent that sends its message word by word, on the test's command. */
 export function createTalker(words: number, size = 1) {
   const hungUp: string[] = [];
   let gates = 0;
@@ -34,7 +34,7 @@ export function createTalker(words: number, size = 1) {
   return {
     script,
     hungUp,
-    /** Lets it say this many words in all. */
+    /** Lets the agent send words up to this total. */
     upTo(count: number): void {
       gates = count;
       open();
@@ -42,10 +42,10 @@ export function createTalker(words: number, size = 1) {
   };
 }
 
-/** One of them. */
+/** The agent that {@link createTalker} creates. */
 export type Talker = ReturnType<typeof createTalker>;
 
-/** What is asked. */
+/** The request. */
 export const INPUT = {
   threadId: "t1",
   runId: "r1",
@@ -53,7 +53,7 @@ export const INPUT = {
   messages: [{ id: "u1", role: "user", content: "hello" }],
 };
 
-/** Asks, and wants to be able to come back. */
+/** Requests a resumable stream. */
 export function ask(
   context: Pick<Fixture, "url">,
   options: ReadOptions = {},
@@ -61,7 +61,7 @@ export function ask(
   return readStream(`${context.url}/agents/support?reconnect=1`, { body: INPUT, ...options });
 }
 
-/** Asks for what is behind a frame. */
+/** Resumes the stream after a frame. */
 export function comeBack(
   context: Pick<Fixture, "url">,
   last: ReadFrame | undefined,
@@ -70,16 +70,16 @@ export function comeBack(
   return ask(context, { ...options, headers: { ...headers, "last-event-id": last?.id ?? "" } });
 }
 
-/** Waits until the gateway knows that a client has lost its connection. */
+/** Waits until the gateway has noticed that a client disconnected. */
 export function noticed({ gateway }: Fixture): Promise<void> {
   const { openRuns } = gateway.context.telemetry;
   return expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway)).toBe(true);
 }
 
-/** The types of events. */
+/** The types of the frames' events. */
 export const typesOf = (frames: readonly ReadFrame[]): string[] =>
   frames.map(({ data }) => (JSON.parse(data) as { type: string }).type);
 
-/** What was said. */
+/** The text of the frames' events. */
 export const textOf = (frames: readonly ReadFrame[]): string =>
   frames.map(({ data }) => (JSON.parse(data) as { delta?: string }).delta ?? "").join("");

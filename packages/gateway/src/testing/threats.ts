@@ -1,10 +1,12 @@
 import { call, text } from "./events.js";
 
-/** How an attack is carried out, and what must come of it. */
+/** An attack's input, and its expected outcome. */
 export type Attack =
-  /** Events of an agent inside of a run; `outcome` lists the rules that block, or says `delivered`. */
+  /**
+   * Events of an agent inside of a run; `outcome` lists the rules that block, or is `delivered`.
+   */
   | { readonly agent: readonly object[]; readonly outcome: string }
-  /** A request after a first run; `outcome` is the code of the refusal, or says `accepted`. */
+  /** A request after a first run; `outcome` is the error code, or is `accepted`. */
   | { readonly browser: object; readonly outcome: string }
   /** Headers and a path of a request; `outcome` is its status. */
   | {
@@ -16,7 +18,7 @@ export type Attack =
       };
       readonly outcome: string;
     }
-  /** Bytes of an agent in place of a run; `outcome` is the code of the run's end. */
+  /** Bytes of an agent instead of a run; `outcome` is the code that ends the run. */
   | {
       readonly bytes: string | Uint8Array;
       readonly headers?: Record<string, string>;
@@ -26,14 +28,14 @@ export type Attack =
 /** One attack of the threat model. */
 export type Threat = {
   readonly number: number;
-  /** What the attacker does. */
+  /** The attack. */
   readonly attack: string;
   readonly state: "blocked" | "partly" | "out of scope";
-  /** What stops it with the starter policy, and what remains. */
+  /** The defence with the starter policy, and the remaining risk. */
   readonly defence: string;
   readonly mapping: string;
   readonly attacks: readonly Attack[];
-  /** Tests elsewhere that carry it out, where a gateway in one process cannot. */
+  /** Test files that carry it out, where a gateway in one process cannot. */
   readonly tests?: readonly string[];
 };
 

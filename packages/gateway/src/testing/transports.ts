@@ -6,7 +6,7 @@ import { sseFrame } from "@countersign/testkit";
 import { WebSocket } from "ws";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
-/** How an agent is spoken to, and how it then writes its events. */
+/** The transport of each kind of agent, and its encoding of events. */
 export const AGENT_TRANSPORTS: Record<
   string,
   { target: Partial<UpstreamTarget>; answer: (events: readonly object[]) => FakeAnswer }
@@ -38,7 +38,7 @@ type Ask = (
   input: { threadId: string; runId: string },
 ) => Promise<object[]>;
 
-/** How a client asks for a run; the session is named after the thread. */
+/** The ways in which a client requests a run; the session is named after the thread. */
 export const CLIENT_TRANSPORTS: Record<string, Ask> = {
   "POST + SSE": async ({ http }, input) => {
     const response = await post(

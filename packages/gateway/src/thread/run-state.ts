@@ -41,7 +41,7 @@ export class RunState {
   #waiting = 0;
 
   /**
-   * @param isTaken the policy allowed the client's state; otherwise it does not count as delivered
+   * @param isTaken the policy allowed the client's state; otherwise it is treated as not delivered
    */
   constructor(sent: JsonValue | undefined, isTaken = true) {
     this.#base = isTaken || isEmpty(sent) ? (sent ?? {}) : undefined;

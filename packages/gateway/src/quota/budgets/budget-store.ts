@@ -35,7 +35,7 @@ export type BudgetReturn = {
  * `take` survives a crash, so that no event is granted twice.
  */
 export type BudgetStore = {
-  take(question: BudgetRequest): Promise<BudgetGrant>;
+  take(request: BudgetRequest): Promise<BudgetGrant>;
   giveBack(returned: readonly BudgetReturn[]): Promise<void>;
   close(): Promise<void>;
 };

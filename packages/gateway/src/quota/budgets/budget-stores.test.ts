@@ -38,7 +38,7 @@ const KINDS: Record<string, (at?: { now(): number }) => Promise<Opened>> = {
   },
 };
 
-const question = { maxEvents: 10, expiresAt: NOW + 60, wanted: 4, opened: 0 };
+const request = { maxEvents: 10, expiresAt: NOW + 60, wanted: 4, opened: 0 };
 
 describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
   const open = KINDS[kind] as (at?: { now(): number }) => Promise<Opened>;
@@ -47,7 +47,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
     const id = `cap\u0000%/${kind}`;
     const first = await open();
     const take = (store: BudgetStore, wanted = 4, opened = 0) =>
-      store.take({ ...question, id, wanted, opened });
+      store.take({ ...request, id, wanted, opened });
     expect(await take(first.store)).toEqual({ given: 4, taken: 4, opened: 0 });
     expect(await take(first.store, 4, 3)).toEqual({ given: 4, taken: 8, opened: 3 });
     await first.close();
@@ -58,7 +58,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
     expect(await take(second.store, 100)).toEqual({ given: 2, taken: 10, opened: 8 });
     // An unknown id has no effect.
     await second.store.giveBack([{ id: "unknown", unused: 3, opened: 0 }]);
-    expect((await second.store.take({ ...question, id: "unknown" })).given).toBe(4);
+    expect((await second.store.take({ ...request, id: "unknown" })).given).toBe(4);
     await second.store.giveBack([{ id: "unknown", unused: 4, opened: 0 }]);
     await second.close();
   });
@@ -75,7 +75,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
           let out = 0;
           for (const wants of turns) {
             const answers = await Promise.all(
-              wants.map((wanted) => store.take({ ...question, id, maxEvents, wanted })),
+              wants.map((wanted) => store.take({ ...request, id, maxEvents, wanted })),
             );
             const given = answers.reduce((sum, answer) => sum + answer.given, 0);
             out += given;
@@ -97,14 +97,14 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
   test("a row is removed a day after its capability expired, and not before", async () => {
     const id = `old-${kind}`;
     const first = await open();
-    await first.store.take({ ...question, id, wanted: 10 });
+    await first.store.take({ ...request, id, wanted: 10 });
     await first.close();
     const at = (seconds: number) => ({ now: () => (NOW + seconds) * 1000 });
     const nextDay = await open(at(60 + 86_400));
-    expect((await nextDay.store.take({ ...question, id })).given).toBe(0);
+    expect((await nextDay.store.take({ ...request, id })).given).toBe(0);
     await nextDay.close();
     const later = await open(at(61 + 86_400));
-    expect((await later.store.take({ ...question, id })).given).toBe(4);
+    expect((await later.store.take({ ...request, id })).given).toBe(4);
     await later.close();
   });
 
@@ -112,7 +112,7 @@ describe.each(Object.keys(KINDS))("budgets in %s", (kind) => {
     const { store, close } = await open();
     const id = `huge-${kind}`;
     for (const maxEvents of [Number.POSITIVE_INFINITY, 2 ** 60]) {
-      expect((await store.take({ ...question, id, maxEvents })).given).toBe(4);
+      expect((await store.take({ ...request, id, maxEvents })).given).toBe(4);
     }
     await close();
   });
@@ -130,7 +130,7 @@ test("a grant that cannot be written is not made", async () => {
     clock,
   );
   isFull = true;
-  await expect(store.take({ ...question, id: "x" })).rejects.toThrow("disk full");
+  await expect(store.take({ ...request, id: "x" })).rejects.toThrow("disk full");
   isFull = false;
-  expect(await store.take({ ...question, id: "x", wanted: 100 })).toMatchObject({ given: 6 });
+  expect(await store.take({ ...request, id: "x", wanted: 100 })).toMatchObject({ given: 6 });
 });

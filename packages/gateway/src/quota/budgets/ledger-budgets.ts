@@ -41,9 +41,9 @@ export async function openLedgerBudgets(
       budget.taken += given;
       budget.opened += opened;
       budget.expiresAt = Math.max(budget.expiresAt, expiresAt);
-      const answer = { given, taken: budget.taken, opened: budget.opened };
+      const grant = { given, taken: budget.taken, opened: budget.opened };
       await ledger.write(BUDGETS, [rowOf(id, budget)]);
-      return answer;
+      return grant;
     },
     giveBack: async (returned) => {
       const changed: LedgerRow[] = [];

@@ -7,15 +7,15 @@ import { ReservedSpending } from "./reserved-spending.js";
 function createStore() {
   let taken = 0;
   let opened = 0;
-  const questions: BudgetRequest[] = [];
+  const requests: BudgetRequest[] = [];
   const state = { isSilent: false };
   const store: BudgetStore = {
-    take: async (question) => {
-      questions.push(question);
+    take: async (request) => {
+      requests.push(request);
       if (state.isSilent) throw new Error("silent");
-      const given = Math.max(0, Math.min(question.wanted, question.maxEvents - taken));
+      const given = Math.max(0, Math.min(request.wanted, request.maxEvents - taken));
       taken += given;
-      opened += question.opened;
+      opened += request.opened;
       return { given, taken, opened };
     },
     giveBack: async (returned) => {
@@ -27,7 +27,7 @@ function createStore() {
     },
     close: async () => {},
   };
-  return { store, questions, state, taken: () => taken };
+  return { store, requests, state, taken: () => taken };
 }
 
 const allowance = (maxEvents: number, id = "cap") => ({ id, maxEvents, expiresAt: 2e9 });
@@ -53,10 +53,10 @@ test("nothing is allowed without a reservation, and the whole budget with reserv
 });
 
 test("reserved events are not requested again, and an exhausted budget is not requested at all", async () => {
-  const { store, questions } = createStore();
+  const { store, requests } = createStore();
   const book = new ReservedSpending(store);
   await book.reserve([allowance(80)], 1);
-  expect(questions).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   expect(book.reserve([allowance(80)], 10)).toBeUndefined();
   expect(book.isAtHand([allowance(80)], 10)).toBe(true);
   expect(book.isAtHand([allowance(80)], 11)).toBe(false);
@@ -69,27 +69,27 @@ test("reserved events are not requested again, and an exhausted budget is not re
   await small.reserve([allowance(1)], 5);
   expect(openOne(small, 1)).toBe(true);
   await small.reserve([allowance(1)], 1);
-  expect(other.questions).toHaveLength(2);
+  expect(other.requests).toHaveLength(2);
   expect(small.reserve([allowance(1)], 1)).toBeUndefined();
   await small.close();
 });
 
 test("a large block is renewed before it is exhausted, and none is larger than 256", async () => {
-  const { store, questions } = createStore();
+  const { store, requests } = createStore();
   const book = new ReservedSpending(store);
   await book.reserve([allowance(1e6)], 1);
-  expect(questions.map(({ wanted }) => wanted)).toEqual([256]);
+  expect(requests.map(({ wanted }) => wanted)).toEqual([256]);
   for (let event = 0; event < 2000; event += 1) {
     expect(openOne(book, 1e6)).toBe(true);
     if (event % 16 === 0) await Promise.resolve();
     await Promise.resolve();
   }
-  expect(Math.max(...questions.map(({ wanted }) => wanted))).toBe(256);
+  expect(Math.max(...requests.map(({ wanted }) => wanted))).toBe(256);
   await book.close();
 });
 
 test("while the store is silent reserved events can be used, then none; it is reported once and retried once a second", async () => {
-  const { store, state, questions } = createStore();
+  const { store, state, requests } = createStore();
   const told: boolean[] = [];
   let now = 0;
   const book = new ReservedSpending(
@@ -105,7 +105,7 @@ test("while the store is silent reserved events can be used, then none; it is re
   expect(book.reserve([allowance(16)], 1)).toBeUndefined();
   now = 1000;
   await book.reserve([allowance(16)], 1);
-  expect(questions).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   state.isSilent = false;
   now = 2000;
   await book.reserve([allowance(16)], 1);
@@ -130,7 +130,7 @@ test("a request that waits gets the events that another gateway returns meanwhil
 });
 
 test("a run that starts asks again although the budget was empty a moment ago, unless all events were used", async () => {
-  const { store, questions } = createStore();
+  const { store, requests } = createStore();
   const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
   await first.reserve([allowance(1)], 1);
   await second.reserve([allowance(1)], 1);
@@ -139,9 +139,9 @@ test("a run that starts asks again although the budget was empty a moment ago, u
   await second.reserve([allowance(1)], 1, 1000);
   expect(openOne(second, 1)).toBe(true);
   await second.reserve([allowance(1)], 1);
-  const asked = questions.length;
+  const asked = requests.length;
   expect(second.reserve([allowance(1)], 1, 1000)).toBeUndefined();
-  expect(questions).toHaveLength(asked);
+  expect(requests).toHaveLength(asked);
   await first.close();
   await second.close();
 });

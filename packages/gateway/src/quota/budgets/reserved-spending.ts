@@ -205,9 +205,9 @@ export class ReservedSpending implements SpendingBook {
     const share = Math.min(MAX_BLOCK, Math.ceil(Math.max(0, maxEvents - held.taken) / SHARE));
     const wanted = Math.max(1, share, events - held.left);
     held.opened = 0;
-    let answer: BudgetGrant;
+    let grant: BudgetGrant;
     try {
-      answer = await this.#store.take({ id, maxEvents, expiresAt, wanted, opened });
+      grant = await this.#store.take({ id, maxEvents, expiresAt, wanted, opened });
     } catch {
       // The store may have granted them all the same; then they are lost, and no gateway uses them.
       held.restUntil = this.#now() + PAUSE_MS;
@@ -215,15 +215,15 @@ export class ReservedSpending implements SpendingBook {
       return;
     }
     this.#heard(true);
-    held.left += answer.given;
-    held.taken = answer.taken;
-    held.block = answer.given;
+    held.left += grant.given;
+    held.taken = grant.taken;
+    held.block = grant.given;
     held.usedAt = this.#now();
-    if (answer.given > 0) {
+    if (grant.given > 0) {
       held.restUntil = 0;
       return;
     }
-    held.isOver = held.left === 0 && answer.opened >= maxEvents;
+    held.isOver = held.left === 0 && grant.opened >= maxEvents;
     held.restUntil = this.#now() + PAUSE_MS;
   }
 

@@ -66,7 +66,7 @@ export function grantCount(
   { limit, settled, wanted, lease }: CountRequest,
   gateway: string,
   now: number,
-): { readonly count: VelocityCount; readonly answer: CountResult } {
+): { readonly count: VelocityCount; readonly result: CountResult } {
   const counter = createVelocityCounter(limit, before?.counted);
   const leases = before?.leases ?? [];
   // No report came in time: all events count as used at the last moment.
@@ -87,7 +87,7 @@ export function grantCount(
   }
   return {
     count: { counted: counter.toJSON(), leases: open },
-    answer: { given, used: used + given, elsewhere: others },
+    result: { given, used: used + given, elsewhere: others },
   };
 }
 

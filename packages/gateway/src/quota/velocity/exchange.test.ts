@@ -7,23 +7,23 @@ import type { KeyedCountRequest } from "./velocity-store.js";
 const LIMIT: CountedLimit = { kind: "window", max: 16, capacity: 16, windowMs: 60_000 };
 
 type Sent = {
-  readonly questions: readonly KeyedCountRequest[];
-  answer(isThere: boolean): Promise<void>;
+  readonly requests: readonly KeyedCountRequest[];
+  respond(isThere: boolean): Promise<void>;
 };
 
 /** An exchange whose batches are answered on the test's command. */
 function start(isGivenUp: (didAnswer: boolean) => boolean = () => false) {
   const sent: Sent[] = [];
   const store = {
-    exchange: (questions: readonly KeyedCountRequest[]) =>
+    exchange: (requests: readonly KeyedCountRequest[]) =>
       new Promise<CountResult[]>((resolve, reject) => {
-        const answer = async (isThere: boolean): Promise<void> => {
+        const respond = async (isThere: boolean): Promise<void> => {
           if (isThere)
-            resolve(questions.map(({ wanted: given }) => ({ given, used: given, elsewhere: 0 })));
+            resolve(requests.map(({ wanted: given }) => ({ given, used: given, elsewhere: 0 })));
           else reject(new Error("away"));
           await turns();
         };
-        sent.push({ questions, answer });
+        sent.push({ requests, respond });
       }),
     sweep: async () => {},
     close: async () => {},
@@ -37,14 +37,14 @@ async function turns(): Promise<void> {
 
 const counts = (name: string, length: number): HeldCount[] =>
   Array.from({ length }, (_, index) => new HeldCount(`${name}${index}`, 0));
-const keysOf = ({ questions }: Sent): string[] => questions.map(({ key }) => key);
+const keysOf = ({ requests }: Sent): string[] => requests.map(({ key }) => key);
 
 test("a request that a run waits for goes before reports, which fill up the batch", async () => {
   const { exchange, sent } = start();
   for (const held of counts("said", 500)) void exchange.ask(held, LIMIT, 0);
   await turns();
   for (const held of counts("asked", 3)) void exchange.ask(held, LIMIT, 1);
-  await sent[0]?.answer(true);
+  await sent[0]?.respond(true);
   const keys = sent.slice(1).flatMap(keysOf);
   expect(keys).toHaveLength(200);
   expect(keys.slice(0, 4)).toEqual(["asked0", "asked1", "asked2", "said200"]);
@@ -57,10 +57,10 @@ test("a count with both a report and a request is sent once, and first", async (
   await turns();
   const [last] = said.slice(-1) as [HeldCount];
   const answers = [exchange.ask(last, LIMIT, 2), exchange.ask(last, LIMIT, 0)];
-  await sent[0]?.answer(true);
+  await sent[0]?.respond(true);
   expect(sent.slice(1).flatMap(keysOf).slice(0, 2)).toEqual(["said299", "said200"]);
-  expect(sent[1]?.questions[0]?.wanted).toBe(2);
-  await sent[1]?.answer(true);
+  expect(sent[1]?.requests[0]?.wanted).toBe(2);
+  await sent[1]?.respond(true);
   expect(await Promise.all(answers)).toMatchObject([{ given: 2 }, { given: 2 }]);
   expect([sent.length, exchange.isIdle]).toEqual([2, true]);
 });
@@ -71,7 +71,7 @@ test("once the store is given up, no waiting request is sent, and each resolves"
   const answers = [...first, ...second].map((held) => exchange.ask(held, LIMIT, 1));
   for (const held of second) held.isKnown = true;
   await turns();
-  await sent[0]?.answer(false);
+  await sent[0]?.respond(false);
   expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
   expect(sent).toHaveLength(1);
   expect(second.filter(({ isKnown }) => isKnown)).toEqual([]);

@@ -9,7 +9,7 @@ const MAX_BATCH = 200;
 type Entry = {
   readonly limit: CountedLimit;
   wanted: number;
-  readonly listeners: ((answer: CountResult | undefined) => void)[];
+  readonly listeners: ((result: CountResult | undefined) => void)[];
 };
 
 /**
@@ -83,23 +83,23 @@ export class Exchange {
       held.retire(now, Number.NEGATIVE_INFINITY);
       this.#leases += 1;
       const lease = `${this.#gateway}/${this.#leases}`;
-      const question = { key: held.key, limit, wanted, lease, settled: held.settled(now) };
-      return { held, question, listeners };
+      const request = { key: held.key, limit, wanted, lease, settled: held.settled(now) };
+      return { held, request, listeners };
     });
-    let answers: readonly CountResult[] | undefined;
+    let results: readonly CountResult[] | undefined;
     try {
-      answers = await this.#store.exchange(batch.map(({ question }) => question));
+      results = await this.#store.exchange(batch.map(({ request }) => request));
     } catch {
-      answers = undefined;
+      results = undefined;
     }
-    const isGivenUp = this.#heard(answers !== undefined);
-    batch.forEach(({ held, question, listeners }, index) => {
-      const answer = answers?.[index];
-      if (answer !== undefined) {
-        held.forget(question.settled);
-        if (question.wanted > 0) held.take(question.lease, answer, now);
-      } else if (question.wanted > 0) held.disown(question.lease, now);
-      for (const listener of listeners) listener(answer);
+    const isGivenUp = this.#heard(results !== undefined);
+    batch.forEach(({ held, request, listeners }, index) => {
+      const result = results?.[index];
+      if (result !== undefined) {
+        held.forget(request.settled);
+        if (request.wanted > 0) held.take(request.lease, result, now);
+      } else if (request.wanted > 0) held.disown(request.lease, now);
+      for (const listener of listeners) listener(result);
     });
     return isGivenUp;
   }

@@ -36,19 +36,19 @@ export async function openLedgerVelocity(
   };
   await sweep();
   return {
-    exchange: async (questions) => {
+    exchange: async (requests) => {
       const now = clock.now();
       const changed: LedgerRow[] = [];
-      const answers = questions.map((question) => {
-        const { key, limit } = question;
-        const { count, answer } = grantCount(kept.get(key)?.count, question, gateway, now);
+      const results = requests.map((request) => {
+        const { key, limit } = request;
+        const { count, result } = grantCount(kept.get(key)?.count, request, gateway, now);
         const row: Kept = { count, emptyAt: emptyAt(limit, now) };
         kept.set(key, row);
         changed.push({ kind: "velocity", id: key, value: row as unknown as JsonObject });
-        return answer;
+        return result;
       });
       await ledger.write(VELOCITY, changed);
-      return answers;
+      return results;
     },
     sweep,
     close: async () => {},

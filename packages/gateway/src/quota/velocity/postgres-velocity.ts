@@ -54,25 +54,25 @@ export async function openPostgresVelocity({
   const access = { url, connections: 2, answerMs, failure: unavailable };
   const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
   return {
-    exchange: (questions) =>
+    exchange: (requests) =>
       database.inTransaction(async (client) => {
-        const asked = questions.map(({ key }) => key);
+        const asked = requests.map(({ key }) => key);
         const { rows } = await client.query(OPEN, [name, asked]);
         const found = new Map((rows as Row[]).map((row) => [row.key, row]));
         const counts: string[] = [];
         const ends: number[] = [];
-        const answers = questions.map((question) => {
-          const row = found.get(question.key) as Row;
+        const results = requests.map((request) => {
+          const row = found.get(request.key) as Row;
           const now = Number(row.now);
           const before =
             row.count === "" ? undefined : (parseJson(row.count) as unknown as VelocityCount);
-          const { count, answer } = grantCount(before, question, gateway, now);
+          const { count, result } = grantCount(before, request, gateway, now);
           counts.push(JSON.stringify(count));
-          ends.push(Math.ceil(emptyAt(question.limit, now)));
-          return answer;
+          ends.push(Math.ceil(emptyAt(request.limit, now)));
+          return result;
         });
         await client.query(PUT, [name, asked, counts, ends]);
-        return answers;
+        return results;
       }),
     sweep: async () => {
       await database.query(SWEEP, [name]);

@@ -45,9 +45,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 type Message = {
   readonly gateway: string;
-  readonly questions: readonly KeyedCountRequest[];
-  answers: CountResult[] | undefined;
-  readonly resolve: (answers: CountResult[]) => void;
+  readonly requests: readonly KeyedCountRequest[];
+  results: CountResult[] | undefined;
+  readonly resolve: (results: CountResult[]) => void;
   readonly reject: (error: Error) => void;
 };
 
@@ -84,9 +84,9 @@ class World {
     const rate = this.#rates[index] ?? 1;
     const clock = (): number => (this.now - origin) * rate;
     const store = {
-      exchange: (questions: readonly KeyedCountRequest[]) =>
+      exchange: (requests: readonly KeyedCountRequest[]) =>
         new Promise<CountResult[]>((resolve, reject) => {
-          this.#messages.push({ gateway: name, questions, answers: undefined, resolve, reject });
+          this.#messages.push({ gateway: name, requests, results: undefined, resolve, reject });
         }),
       sweep: async () => {},
       close: async () => {},
@@ -123,16 +123,16 @@ class World {
   #onTheLine(fate: Fate, place: number): void {
     const message = this.#messages[place % Math.max(1, this.#messages.length)];
     if (message === undefined) return;
-    const { gateway: name, questions } = message;
+    const { gateway: name, requests } = message;
     if (fate === "read" || fate === "both") {
-      message.answers ??= this.#store.answer(name, questions);
+      message.results ??= this.#store.respond(name, requests);
       if (fate === "read") return;
     }
     this.#messages = this.#messages.filter((one) => one !== message);
     const isAnswered = fate === "both" || fate === "answer";
-    if (isAnswered && message.answers !== undefined) message.resolve(message.answers);
+    if (isAnswered && message.results !== undefined) message.resolve(message.results);
     else message.reject(new Error("lost"));
-    if (fate === "late") message.answers ??= this.#store.answer(name, questions);
+    if (fate === "late") message.results ??= this.#store.respond(name, requests);
   }
 }
 

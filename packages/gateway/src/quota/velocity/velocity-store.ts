@@ -8,7 +8,7 @@ export type KeyedCountRequest = CountRequest & { readonly key: string };
  * requests.
  */
 export type VelocityStore = {
-  exchange(questions: readonly KeyedCountRequest[]): Promise<CountResult[]>;
+  exchange(requests: readonly KeyedCountRequest[]): Promise<CountResult[]>;
   /** Removes counts that are empty. */
   sweep(): Promise<void>;
   close(): Promise<void>;
