@@ -99,7 +99,7 @@ export class Relays implements ResumeElsewhere {
         results.add("gone");
         return undefined;
       }
-      // The error code is enough; messages of a handshake or a database may name secrets.
+      // The error code is enough for the log.
       const { code, message } = error as NodeJS.ErrnoException;
       throw this.#unreachable(gateway?.id, code ?? message);
     }

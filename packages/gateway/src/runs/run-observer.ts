@@ -51,7 +51,7 @@ export class RunObserver implements Observer {
     if (item !== undefined) feed.publish(item);
   }
 
-  delivered(_passages: number, arrivedAt: number): void {
+  delivered(_contexts: number, arrivedAt: number): void {
     this.#context.telemetry.addedLatency.observe((performance.now() - arrivedAt) / 1000);
   }
 
