@@ -93,9 +93,9 @@ function exchange(
   const { agent, address } = pool;
   const path = target.url.pathname + target.url.search;
   const outgoing: ClientRequest = send({ ...address, path, method, agent, headers });
-  const answer = answerOf(target, outgoing, request.signal);
+  const response = responseOf(target, outgoing, request.signal);
   outgoing.end(body);
-  return answer;
+  return response;
 }
 
 function headersOf(
@@ -119,7 +119,7 @@ function headersOf(
 }
 
 /** Waits for the response, and removes its own listeners once it has arrived. */
-function answerOf(
+function responseOf(
   target: UpstreamTarget,
   outgoing: ClientRequest,
   signal: Signal,

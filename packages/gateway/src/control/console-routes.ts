@@ -31,18 +31,18 @@ const PREFIX = "/console/";
 
 /** Serves the console's files without the token: they contain no data of this gateway. */
 export function addConsoleRoutes(app: Hono, files: ConsoleFiles): void {
-  const answer = (context: Context, name: string): Response | undefined => {
+  const respond = (context: Context, name: string): Response | undefined => {
     const file = files.get(name);
-    return file === undefined ? undefined : answerFile(context, file);
+    return file === undefined ? undefined : fileResponse(context, file);
   };
-  app.get("/console", (context) => answer(context, CONSOLE_PAGE) ?? context.notFound());
+  app.get("/console", (context) => respond(context, CONSOLE_PAGE) ?? context.notFound());
   app.get(`${PREFIX}*`, (context) => {
     const name = context.req.path.slice(PREFIX.length);
-    return answer(context, name === "" ? CONSOLE_PAGE : name) ?? context.notFound();
+    return respond(context, name === "" ? CONSOLE_PAGE : name) ?? context.notFound();
   });
 }
 
-function answerFile(context: Context, { bytes, type, isHashed }: ConsoleFile): Response {
+function fileResponse(context: Context, { bytes, type, isHashed }: ConsoleFile): Response {
   return context.body(bytes, 200, {
     ...HEADERS,
     "content-type": type,

@@ -40,7 +40,11 @@ export function allowOrigin(
 }
 
 /** Responds to a CORS preflight request; it carries no credential and needs none. */
-export function answerPreflight(request: HttpRequest, response: HttpResponse, path: string): void {
+export function respondToPreflight(
+  request: HttpRequest,
+  response: HttpResponse,
+  path: string,
+): void {
   const asked = request.headers["access-control-request-method"];
   const route = routeRequest(typeof asked === "string" ? asked : "POST", path);
   response.setHeader(

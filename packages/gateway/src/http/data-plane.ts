@@ -10,7 +10,7 @@ import { createAddressBook } from "./address-book.js";
 import type { AddressBook } from "./address-book.js";
 import { closeListener } from "./close-listener.js";
 import type { ClosableListener } from "./close-listener.js";
-import { allowOrigin, answerPreflight } from "./cors.js";
+import { allowOrigin, respondToPreflight } from "./cors.js";
 import { bearerOf } from "./credentials.js";
 import { isAllowedOrigin, isForeignFetch, isOwnName } from "./origin.js";
 import { routeRequest } from "./path.js";
@@ -89,7 +89,7 @@ async function serve(
     return reject(context, response, FOREIGN_PAGE, origin);
   }
   allowOrigin(request, response, options.origins);
-  if (request.method === "OPTIONS") return answerPreflight(request, response, url.pathname);
+  if (request.method === "OPTIONS") return respondToPreflight(request, response, url.pathname);
   const { accessControl } = options;
   const route = routeRequest(request.method ?? "GET", url.pathname);
   switch (route.kind) {

@@ -51,9 +51,9 @@ export async function openTokens(
     if (isSilent) {
       journal.error(
         { code: "BUDGETS_KEPT" },
-        "where the events of capabilities are given out does not answer; what is reserved may be used up",
+        "the store of capability budgets does not respond; only events that are already reserved can be used",
       );
-    } else journal.info({}, "events of capabilities are given out again");
+    } else journal.info({}, "the store of capability budgets responds again");
   });
   const verifier = createCapabilityVerifier({
     issuers: [issuer.issuer, ...config.issuers],
@@ -197,9 +197,13 @@ async function openShared(
         if (isStale) {
           journal.error(
             { code: "REVOCATIONS_KEPT" },
-            "the database of revocations does not answer; what is known stays",
+            "the database of revocations does not respond; known revocations stay in effect",
           );
-        } else journal.info({ revoked: list.list().length }, "revocations are heard again");
+        } else
+          journal.info(
+            { revoked: list.list().length },
+            "the database of revocations responds again",
+          );
       },
     });
     const forget = (): void => {

@@ -28,9 +28,9 @@ export async function openVelocity(
     if (isSilent) {
       journal.error(
         { code: "VELOCITY_UNCOUNTED" },
-        "where events under caps are counted does not answer; what is at hand may be used up",
+        "the store of velocity counts does not respond; only events that are already reserved can be used",
       );
-    } else journal.info({}, "events under caps are counted again");
+    } else journal.info({}, "the store of velocity counts responds again");
   };
   const store = await openStore(config, parts);
   return new LeasedCounts({ store, gateway, listener, figures: telemetry.velocity });

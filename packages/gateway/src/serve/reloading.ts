@@ -60,7 +60,7 @@ function reread(tokens: OpenTokens, journal: Journal): void {
   } else {
     journal.error(
       { code: "REVOCATIONS_KEPT", reason },
-      "the revocation file cannot be read; what is known stays",
+      "the revocation file cannot be read; known revocations stay in effect",
     );
   }
 }

@@ -148,5 +148,7 @@ test("without the database a revocation is not confirmed, is in effect here, and
   await shared.database.start();
   await vi.waitFor(async () => expect(await stale()).toBe(0), WAIT);
   expect((await post(served, "/v1/capabilities/revoke", { id: "cap-2" })).status).toBe(200);
-  expect(served.lines.some(({ msg }) => msg === "revocations are heard again")).toBe(true);
+  expect(served.lines.some(({ msg }) => msg === "the database of revocations responds again")).toBe(
+    true,
+  );
 }, 60_000);

@@ -25,7 +25,7 @@ import { frameError, readFrame } from "./socket-frame.js";
 import type { SocketFrame } from "./socket-frame.js";
 import type { SocketMessage } from "./socket-greeting.js";
 import { createMessagePath } from "./socket-messages.js";
-import { answerRefusal, CLOSE } from "./socket-refusal.js";
+import { sendRefusal, CLOSE } from "./socket-refusal.js";
 import { recordUnreadRequest } from "../unread-request.js";
 
 /** The request that opened a socket. */
@@ -81,8 +81,8 @@ export function serveSocket(
   /** A refusal that ends the socket is being recorded: further frames are ignored. */
   let isRefusing = false;
 
-  const answer = (error: unknown): void =>
-    answerRefusal(context, socket, error, upstream.target.name);
+  const reportRefusal = (error: unknown): void =>
+    sendRefusal(context, socket, error, upstream.target.name);
 
   const begin = async (text: string, isOwn: boolean): Promise<StartedRun> =>
     startGrantedRun(context, accessControl, held, {
@@ -108,7 +108,7 @@ export function serveSocket(
       // A socket that was opened for the session's stream ends with it.
       if (!isOwn) socket.close(CLOSE.done);
     } catch (error) {
-      answer(error);
+      reportRefusal(error);
     } finally {
       busy = false;
       handle = undefined;
@@ -137,7 +137,7 @@ export function serveSocket(
   const refuseFrame = async (error: unknown): Promise<void> => {
     isRefusing = true;
     await recordUnreadRequest(context, connection, error);
-    answer(error);
+    reportRefusal(error);
     isRefusing = false;
     if (socket.readyState !== socket.OPEN) terminateSoon();
   };
@@ -150,7 +150,7 @@ export function serveSocket(
       await admitRequest(request);
     } catch (error) {
       await context.refusals.record(request, error);
-      answer(error);
+      reportRefusal(error);
     }
     isRefusing = false;
   };
@@ -183,7 +183,7 @@ export function serveSocket(
         run: () => started,
         isBusy: () => busy,
         isGone: () => gone.aborted,
-        refuse: answer,
+        refuse: reportRefusal,
       }),
       waits: (change) => {
         context.telemetry.sockets.queued += change;
@@ -204,7 +204,7 @@ export function serveSocket(
       grant = renewed;
       token = fresh;
     } catch (error) {
-      answer(error);
+      reportRefusal(error);
     }
   };
 

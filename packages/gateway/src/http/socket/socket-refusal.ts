@@ -34,7 +34,7 @@ const OWN_CLOSES: Partial<Record<ErrorCode, number | "stays">> = {
 };
 
 /** An unavailable agent or store ends this run only; a bad request or a policy violation ends the socket. */
-export function answerRefusal(
+export function sendRefusal(
   context: GatewayContext,
   socket: WebSocket,
   error: unknown,

@@ -25,7 +25,7 @@ import { serveSocket } from "./socket-connection.js";
 import type { SocketFacts } from "./socket-connection.js";
 import { awaitGreeting, MAX_GREETING_BYTES } from "./socket-greeting.js";
 import { noteRefusal } from "../../runs/run-watch.js";
-import { answerRefusal, closeWith } from "./socket-refusal.js";
+import { sendRefusal, closeWith } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
 import { FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "../rejected-request.js";
 
@@ -92,7 +92,7 @@ export function attachSockets(
       }
       socket.resume();
     } catch (error) {
-      answerRefusal(context, socket, error);
+      sendRefusal(context, socket, error);
       terminateSoon(socket, connection);
       // A paused socket never sees the peer's close frame.
       socket.resume();
