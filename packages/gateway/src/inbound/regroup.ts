@@ -120,9 +120,9 @@ function regroupTurn(
   state: ThreadState,
 ): RegroupedTurn | undefined {
   if (!isNameable(turn, ids, state)) return undefined;
-  const said = saidIn(turn);
-  if (said === undefined) return undefined;
-  const reader = new TurnReader(said);
+  const content = contentOfTurn(turn);
+  if (content === undefined) return undefined;
+  const reader = new TurnReader(content);
   for (const id of ids) {
     const record = state.messages.get(id);
     if (record === undefined || !reader.take(id, record, state.loose.has(id))) return undefined;
@@ -143,7 +143,7 @@ type Position = { readonly assistant: number; readonly reasoning: number; readon
 type Span = { readonly message: Message; readonly from: Position; readonly to: Position };
 
 /** The content of a client's turn, without the boundaries between messages. */
-type Said = {
+type TurnContent = {
   readonly text: Readonly<Record<"assistant" | "reasoning", Buffer>>;
   readonly calls: readonly ToolCall[];
   /** Results directly after the message of their call. */
@@ -155,7 +155,7 @@ type Said = {
 
 type ToolMessage = Extract<Message, { role: "tool" }>;
 
-function saidIn(turn: readonly Message[]): Said | undefined {
+function contentOfTurn(turn: readonly Message[]): TurnContent | undefined {
   const text = { assistant: [] as Buffer[], reasoning: [] as Buffer[] };
   const calls: ToolCall[] = [];
   const results: ToolMessage[] = [];
@@ -194,7 +194,7 @@ function saidIn(turn: readonly Message[]): Said | undefined {
 
 /** Reads the client's turn, one record of the ledger at a time. */
 class TurnReader {
-  readonly #said: Said;
+  readonly #turn: TurnContent;
   readonly #messages: Message[] = [];
   readonly #superseded: string[] = [];
   /** The client's results that no record has matched yet, with their positions, by call, content and error. */
@@ -213,9 +213,9 @@ class TurnReader {
   /** Whether the client was disconnected from here on: see docs/inbound.md, "When a run breaks off". */
   #isBroken = false;
 
-  constructor(said: Said) {
-    this.#said = said;
-    for (const [at, message] of said.results.entries()) {
+  constructor(content: TurnContent) {
+    this.#turn = content;
+    for (const [at, message] of content.results.entries()) {
       const { toolCallId, content, error } = message;
       const key = resultKey(digestOf(toolCallId), digestOf(content), error && digestOf(error));
       const others = this.#unread.get(key);
@@ -230,7 +230,7 @@ class TurnReader {
     if (record.role === "tool") return this.#takeResult(id, record, isLoose);
     if (record.role !== "assistant" && record.role !== "reasoning") return false;
     const from = this.#at;
-    const size = longestIn(this.#said.text[record.role], from[record.role], record);
+    const size = longestIn(this.#turn.text[record.role], from[record.role], record);
     if (size === undefined) return false;
     const calls = this.#takeCalls(record);
     if (calls === undefined) return false;
@@ -241,7 +241,7 @@ class TurnReader {
     }
     this.#isBroken ||= !isWhole;
     const end = from[record.role] + size;
-    const content = this.#said.text[record.role].subarray(from[record.role], end).toString();
+    const content = this.#turn.text[record.role].subarray(from[record.role], end).toString();
     const afterText = { ...from, [record.role]: end };
     const to = { ...afterText, calls: from.calls + calls.length };
     this.#steps.push({ from, to: afterText }, { from: afterText, to });
@@ -262,7 +262,7 @@ class TurnReader {
 
   /** Returns the turn as the ledger divides it, if no content of the client is left. */
   finish(turn: readonly Message[], state: ThreadState): RegroupedTurn | undefined {
-    const { text, calls, ends, spans } = this.#said;
+    const { text, calls, ends, spans } = this.#turn;
     const { assistant, reasoning, calls: taken } = this.#at;
     if (assistant < text.assistant.length || reasoning < text.reasoning.length) return undefined;
     if (taken < calls.length || !this.#areEnds(ends) || !this.#areFieldsKnown(spans))
@@ -294,7 +294,7 @@ class TurnReader {
   #takeCalls({ calls = [], cut }: MessageRecord): ToolCall[] | undefined {
     const taken: ToolCall[] = [];
     for (const [index, before] of calls.entries()) {
-      const call = this.#said.calls[this.#at.calls + index];
+      const call = this.#turn.calls[this.#at.calls + index];
       if (call === undefined || compareCall(call, before) !== "same") break;
       taken.push(call);
     }

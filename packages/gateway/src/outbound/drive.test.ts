@@ -114,7 +114,7 @@ test.each([
   ["read", chunk],
   ["frame", inOneFrame],
 ])(
-  "thousands of events that come in one %s are judged in several turns, all of them and in order",
+  "thousands of events in one %s are judged in several turns, all of them and in order",
   async (_name, asOne) => {
     const gateway = createInProcess(
       CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),

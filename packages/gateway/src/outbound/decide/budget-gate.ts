@@ -15,7 +15,7 @@ export class BudgetGate extends PassingStep {
   readonly #reserve: Reserve;
   readonly #caps: SharedCaps | undefined;
   readonly #hold: Hold;
-  #kept: EventContext[] = [];
+  #held: EventContext[] = [];
 
   constructor(next: Step, { reserve, caps }: Reservations, hold: Hold) {
     super(next);
@@ -26,22 +26,22 @@ export class BudgetGate extends PassingStep {
   }
 
   push(context: EventContext): void {
-    if (this.#kept.length > 0) this.#kept.push(context);
-    else if (this.#mustKeep(context)) this.#kept = [context];
+    if (this.#held.length > 0) this.#held.push(context);
+    else if (this.#mustKeep(context)) this.#held = [context];
     else this.#pass(context);
   }
 
   /** The stream ended, so the gate stops waiting: an event without a reservation is denied. */
   override end(end: StreamEnd): void {
-    const kept = this.#kept;
-    this.#kept = [];
+    const kept = this.#held;
+    this.#held = [];
     for (const context of kept) this.#pass(context);
     this.next.end(end);
   }
 
   #resume(): void {
-    const kept = this.#kept;
-    this.#kept = [];
+    const kept = this.#held;
+    this.#held = [];
     kept.forEach((context) => this.push(context));
   }
 
