@@ -102,7 +102,7 @@ test("every name in the tables of the product is explained, with lines that load
   const inbound = [...read("docs/errors/gateway-inbound.md").matchAll(/^## (ERR_\w+)/gmu)];
   const codes = [
     ...inbound.map(([, code]) => code as string),
-    ...namedInSources(/^(?:listen|clients|deliver|order|record)/u, /(?<=\bcode: ")[A-Z_]+(?=")/gu),
+    ...namedInSources(/^(?:http|outbound)\//u, /(?<=\bcode: ")[A-Z_]+(?=")/gu),
   ];
   const names = [
     ...allRules().keys(),
