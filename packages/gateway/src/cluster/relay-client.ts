@@ -31,13 +31,13 @@ export function requestStream(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const link = openLink(address, key);
-    const asked = request({
+    const outgoing = request({
       method: "POST",
       path: RELAY_PATH,
       headers: { host: "countersign", "content-type": "application/json" },
       createConnection: () => link,
     });
-    const fail = (reason: string) => (): void => void asked.destroy(new Error(reason));
+    const fail = (reason: string) => (): void => void outgoing.destroy(new Error(reason));
     const connecting = setTimeout(fail("no handshake in time"), CONNECT_MS);
     const answering = setTimeout(fail("no answer in time"), ANSWER_MS);
     const settle = (): void => {
@@ -48,17 +48,17 @@ export function requestStream(
     if (gone.aborted) leave();
     else gone.addEventListener("abort", leave);
     link.once("secureConnect", () => clearTimeout(connecting));
-    asked.on("error", (error) => {
+    outgoing.on("error", (error) => {
       settle();
       reject(error);
     });
-    asked.once("response", (response) => {
+    outgoing.once("response", (response) => {
       settle();
       // The other gateway sends heartbeats, so silence means that it is down.
       link.setTimeout(idleMs, fail("the link fell silent"));
       response.on("error", () => undefined);
       resolve(response);
     });
-    asked.end(writeRelayRequest(back));
+    outgoing.end(writeRelayRequest(back));
   });
 }

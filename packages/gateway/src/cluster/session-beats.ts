@@ -12,13 +12,13 @@ const MAX_CHANGED = 200;
 const FIGURES_MS = 5000;
 
 /** The last published state of a session, and its time. */
-type Told = { readonly shape: string; readonly figures: number; readonly at: number };
+type Published = { readonly shape: string; readonly figures: number; readonly at: number };
 
 /** Computes once a second which sessions the other gateways do not know yet. */
 export class SessionBeats {
   readonly #sessions: Sessions;
   readonly #gateway: string;
-  #told = new Map<string, Told>();
+  #published = new Map<string, Published>();
 
   constructor(sessions: Sessions, gateway: string) {
     this.#sessions = sessions;
@@ -28,29 +28,33 @@ export class SessionBeats {
   /** Changes since the last call, which are then taken as published. `now` in milliseconds. */
   next(now: number): Omit<Beat, "facts"> {
     const changed: Beat["changed"][number][] = [];
-    const told = new Map<string, Told>();
+    const published = new Map<string, Published>();
     for (const session of this.#sessions.recent(MAX_SHOWN)) {
-      const before = this.#told.get(session.id);
+      const before = this.#published.get(session.id);
       const news = changed.length < MAX_CHANGED ? newsOf(session, before, now) : undefined;
       if (news !== undefined) {
         const view = sessionView(session, this.#gateway) as unknown as JsonObject;
         changed.push({ session: session.id, lastSeen: session.lastSeen, view });
       }
       const entry = news ?? before;
-      if (entry !== undefined) told.set(session.id, entry);
+      if (entry !== undefined) published.set(session.id, entry);
     }
-    const gone = [...this.#told.keys()].filter((id) => !told.has(id));
-    this.#told = told;
+    const gone = [...this.#published.keys()].filter((id) => !published.has(id));
+    this.#published = published;
     return { changed, gone };
   }
 
   /** Publishes everything again, because a write may have failed. */
   forget(): void {
-    this.#told = new Map();
+    this.#published = new Map();
   }
 }
 
-function newsOf(session: Session, before: Told | undefined, now: number): Told | undefined {
+function newsOf(
+  session: Session,
+  before: Published | undefined,
+  now: number,
+): Published | undefined {
   const { lastSeen, counters, tokens, runs } = session;
   let shape = `${lastSeen} ${tokens.length}`;
   for (const { runId, status } of runs.values()) shape += `\n${runId} ${status}`;

@@ -61,7 +61,7 @@ export class ThreadLease {
   readonly #input: RunAgentInput;
   readonly #owning: LedgerClaim | undefined;
   /** Rows for the new content of the request. */
-  #said: readonly LedgerRow[];
+  #newRows: readonly LedgerRow[];
   /** The write that undoes everything the request has written so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
@@ -82,7 +82,7 @@ export class ThreadLease {
     this.#open = open;
     this.#input = input;
     this.#owning = facts.owning;
-    this.#said = review.rows;
+    this.#newRows = review.rows;
     this.#undo = { rows: [], removed: [...claimed] };
   }
 
@@ -105,10 +105,10 @@ export class ThreadLease {
   async accept(remark?: Denial): Promise<void> {
     this.#isStateTaken =
       remark === undefined && this.findings.every(({ check }) => check !== "state");
-    if (this.#said.length === 0) return;
-    const { rows, removed } = undoOf(this.state, this.#said);
-    await this.#ledger.write(this.#key, this.#said);
-    apply(this.state, this.#said);
+    if (this.#newRows.length === 0) return;
+    const { rows, removed } = undoOf(this.state, this.#newRows);
+    await this.#ledger.write(this.#key, this.#newRows);
+    apply(this.state, this.#newRows);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }
 
@@ -136,7 +136,7 @@ export class ThreadLease {
    */
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     // The agent has read the request, so it can no longer be undone.
-    this.#said = NO_ROWS;
+    this.#newRows = NO_ROWS;
     this.#undo = NOTHING;
     // A client that opened a stream without an input sent no messages and repeats none. All others
     // are tracked, whatever dialect they ask for: the next request may ask for another.

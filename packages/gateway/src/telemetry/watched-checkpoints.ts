@@ -19,21 +19,21 @@ export function watchCheckpoints(
   { receipts }: Telemetry,
   journal: Journal,
 ): WatchedCheckpoints {
-  let told: string | undefined;
+  let reported: string | undefined;
   return {
     store: {
       ...store,
       writeCheckpoint: async (text, size) => {
         await store.writeCheckpoint(text, size);
-        if (told !== undefined) journal.info({ size }, "checkpoints are signed again");
-        told = undefined;
+        if (reported !== undefined) journal.info({ size }, "checkpoints are signed again");
+        reported = undefined;
       },
     },
     onCheckpointError(error) {
       receipts.checkpointFailures += 1;
       const code = isCountersignError(error) ? error.code : "INTERNAL";
-      if (code === told) return;
-      told = code;
+      if (code === reported) return;
+      reported = code;
       journal.error({ code }, "no checkpoint of the log could be signed");
     },
   };

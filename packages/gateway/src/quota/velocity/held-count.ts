@@ -123,8 +123,8 @@ export class HeldCount {
 
   /** Removes reports that the store has received. */
   forget(settled: readonly SettledLease[]): void {
-    const told = new Set(settled.map(({ id }) => id));
-    this.#settled = this.#settled.filter(({ id }) => !told.has(id));
+    const received = new Set(settled.map(({ id }) => id));
+    this.#settled = this.#settled.filter(({ id }) => !received.has(id));
   }
 
   /** True when there is nothing to use, report or wait for. */
