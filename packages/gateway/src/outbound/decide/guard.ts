@@ -9,9 +9,9 @@ export type Guard = {
 };
 
 /**
- * A second automaton, over what is delivered: the agent's own stream being in order says nothing about
- * the stream that is left after something was withheld, and an event out of order makes the official
- * client throw. It looks before the receipt is written, so that the receipt names what really leaves.
+ * Checks the delivered stream with an automaton of its own. The agent's stream can be in order while the stream that is
+ * left after withholding is not, and the official client throws at an event out of order. The check comes before the
+ * receipt, so that the receipt names what leaves.
  */
 export function createGuard(): Guard {
   const automaton = createRunAutomaton();
@@ -22,7 +22,7 @@ export function createGuard(): Guard {
         if (severity !== "error" || ORDER_RULES[rule as OrderRuleId].reference.startsWith("E")) {
           continue;
         }
-        // Who owns a unit may have been said in a part that was withheld; no tag disagrees with none.
+        // A withheld part may have named the owner of the unit; an event without a tag agrees with every owner.
         if (rule === "owner/mismatch") sound = withoutTag(sound);
         else if (rule === "tool-call/parent-owner") sound = withoutTag(withoutParent(sound));
         else return undefined;

@@ -15,7 +15,7 @@ export type Intrusion = { readonly denial: Denial; readonly key: UnitKey };
 /** Roles of the person and of their application: no call of an agent is attached to what they said. */
 const THE_PERSONS: ReadonlySet<Message["role"]> = new Set(["user", "system", "developer"]);
 
-/** Whom an encrypted value may be attached to: what the person or their application said is not the agent's. */
+/** Roles of messages that an agent may not attach an encrypted value to. */
 const NOT_THE_AGENTS: ReadonlySet<Message["role"]> = new Set([
   "user",
   "system",
@@ -54,8 +54,8 @@ function intrusionInto(messageId: string, denial: Denial): Intrusion {
 }
 
 /**
- * The block for an event that would write into another's message, into a call of the history, or on in a text of
- * which nobody here knows how it ended.
+ * The block for an event that would write into a message of another role, into a call of the history, or into a text
+ * whose end the gateway does not know.
  */
 export function intrusionOf(
   event: AgUiEvent,
@@ -85,8 +85,9 @@ export function intrusionOf(
 }
 
 /**
- * The block for a call that would be put into a message of the person, or into a new one under the id of another: the client
- * would then have two messages of one id, and the history that it sends next would not be the one that was delivered.
+ * The block for a call that the client would put into a message of the person, or into a new message under the id of
+ * another. In the second case the client has two messages of one id, and its next request does not repeat what was
+ * delivered.
  */
 export function callIntrusion(
   event: EventOf<"TOOL_CALL_START">,
@@ -123,7 +124,7 @@ function reopening(
 ): Intrusion | undefined {
   const target = targetOf(event);
   if (target?.role !== "assistant" && target?.role !== "reasoning") return undefined;
-  // Who speaks as somebody else is blocked for that.
+  // `gateway/role` blocks this one.
   if (event.type === "TEXT_MESSAGE_START" && (event.role ?? "assistant") !== "assistant") {
     return undefined;
   }
@@ -133,7 +134,7 @@ function reopening(
   return intrusionInto(target.id, ownDenial("gateway/reopened", reason, onBlock));
 }
 
-/** Where an intruding event stands in its unit, under the name it is withheld by. */
+/** The position of an intruding event in its unit, under the key that withholds it. */
 export function intrudingPlace(event: AgUiEvent, { key }: Intrusion): UnitPlace | undefined {
   const place = unitPlaceOf(event);
   return place === undefined

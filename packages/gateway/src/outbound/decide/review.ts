@@ -12,10 +12,10 @@ import { isReceiptName } from "../record/receipt-names.js";
 import { isReservedName } from "./reserved-name.js";
 
 /**
- * The last word before the receipt: looks at an allowed event with the eyes of the client it goes to.
+ * Evaluates an allowed event once more in the form that its client gets.
  *
- * A carried envelope is judged as the one event it is; what a native client then gets of it are other
- * events, and each of them must pass by itself. Names that the gateway speaks under are nobody else's.
+ * The policy decides about an envelope as one event. A native client gets other events for it, and each of them must
+ * pass by itself. Only the gateway uses the names that are reserved for it.
  */
 export function review(run: Run, context: EventContext): Decision | undefined {
   const { decision, part, claim, event } = context;
@@ -23,10 +23,10 @@ export function review(run: Run, context: EventContext): Decision | undefined {
   if (claim === undefined && event?.type !== "CUSTOM") return decision;
   const own = reservedName(run, context);
   if (own !== undefined) {
-    // What a client takes for the gateway's signature passes nobody, whether a policy only observes or not.
+    // A client would take it for a receipt of the gateway, so it is blocked in observe mode too.
     if (isReceiptName(nameOf(context) ?? "")) return own;
     const verdict = observing(run.policy, own);
-    // What only observes has remarked on it first, and enforcing would name that rule.
+    // A rule in observe mode came first, and enforce mode would name that rule.
     return verdict.allow && decision.observed !== undefined ? decision : verdict;
   }
   let remark = decision;
@@ -60,7 +60,7 @@ function claimedName(type: string | { custom: string }): string | undefined {
   return typeof type === "string" ? undefined : type.custom;
 }
 
-/** What a native client gets of an envelope, where that is not the carrier which was judged. */
+/** The events that a native client gets for an envelope, without the carrier event that was decided about. */
 function nativeForm(run: Run, { claim }: EventContext): AgUiEvent[] {
   if (claim === undefined || readsEnvelopes(run)) return [];
   const events = upgradeEnvelope(claim.envelope) as unknown as AgUiEvent[];

@@ -156,7 +156,7 @@ class Decider extends PassingStep implements OwnRuleFacts {
     }
   }
 
-  /** What writes into another's message or call goes no further: neither its name nor its unit is noted. */
+  /** Blocks an event that writes into a message or call that is not its own; its name and its unit are not stored. */
   #repels(context: EventContext, event: AgUiEvent): boolean {
     if ("toolCallId" in event && event.type !== "TOOL_CALL_RESULT") {
       // It is held since before the call was listed, and is judged as a whole at its end.
@@ -166,8 +166,7 @@ class Decider extends PassingStep implements OwnRuleFacts {
     const intrusion = intrusionOf(event, this.#known, policy.onBlock, this.#register);
     if (intrusion === undefined) return false;
     if (intrusion.denial.rule === "gateway/reopened") {
-      // What is withheld already stays so under the rule that withheld it, however much is known of it; and the end of
-      // what was begun before a list is owed to the person.
+      // A withheld unit keeps the rule that withheld it. A unit that was opened before a list must be closed.
       if (this.#whyWithheld(event) !== undefined) return false;
       if (this.#units.mustClose(unitPlaceOf(event))) return false;
     }
@@ -187,7 +186,7 @@ class Decider extends PassingStep implements OwnRuleFacts {
     }
   }
 
-  /** What was kept at the gate was classified before the events in front of it were delivered. */
+  /** Classifies an event again that waited at the gate: the events before it have changed the client since. */
   #classifyAgain(context: EventContext, event: AgUiEvent): void {
     const { client, policy } = this.#run;
     if (context.clientVersion === client.version || !CHANGES_CLIENT.has(event.type)) return;
@@ -216,7 +215,7 @@ class Decider extends PassingStep implements OwnRuleFacts {
     const held = this.#held.release(toolCallId);
     const [start] = held;
     const key = callKey(toolCallId);
-    // What is wrong with the start is wrong with the call.
+    // A violation of the start is one of the whole call.
     if (start?.violations !== undefined) {
       end.violations = [...start.violations, ...(end.violations ?? [])];
     }
@@ -328,8 +327,8 @@ class Decider extends PassingStep implements OwnRuleFacts {
       this.#known,
     );
     const emitted = filtered && keepingActivities(event, filtered, this.#run.client);
-    // Observing changes nothing on the wire, where what would have been taken out is on record. But nobody ever
-    // speaks in the gateway's place: an application asks for a password when it says 401.
+    // Observe mode changes nothing on the wire; the receipts say what enforce mode would remove. An agent never speaks
+    // for the gateway, though: an application that reads 401 in a problem asks for a password.
     const { policy } = this.#run;
     if (emitted === undefined) {
       const denial = ownDenial("gateway/withheld", "nothing is left of what the run asks", "end");

@@ -59,7 +59,7 @@ function isOfOfficialClient(violation: Violation | StreamViolation): violation i
   return !reference.startsWith("E");
 }
 
-/** What an own rule needs to know beside the event. */
+/** The facts that the rules about one event use beside the event. */
 export type OwnRuleFacts = {
   readonly policy: CompiledPolicy;
   readonly clientTools: ClientTools;
@@ -71,11 +71,11 @@ export type OwnRuleFacts = {
   wasClientsCall(toolCallId: string): boolean;
   /** Whether anything is withheld on this thread. */
   hasWithheld(): boolean;
-  /** Whether a list would take words of the person away that nobody here could put back. */
+  /** Whether a list would remove words of the person that the gateway could not put back. */
   losesWords(list: readonly Message[]): boolean;
 };
 
-/** What an agent may never do to a person, whatever the policy grants: speak or answer in their place. */
+/** The rules about one event that no policy lifts: an agent may not speak or answer for the person. */
 export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefined {
   const { onBlock } = facts.policy;
   if (event.type === "TEXT_MESSAGE_START" && event.role !== undefined) {
@@ -108,7 +108,7 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
   return undefined;
 }
 
-/** Nobody can look into an encrypted value, and the client sends it back with every request: its size is bounded. */
+/** Bounds an encrypted value: the gateway cannot read it, and the client sends it back with every request. */
 function encryptedDenial(
   value: string,
   { policy, maxEncryptedBytes: most }: OwnRuleFacts,
