@@ -71,7 +71,7 @@ test("a changed row in PostgreSQL is found as well", async () => {
     await client.query("UPDATE countersign_entries SET allowed = false WHERE seq = 2");
     expect((await findDamage(config)).first).toMatchObject({
       seq: 2,
-      reason: expect.stringContaining("something else than it says"),
+      reason: expect.stringContaining("contradict the entry"),
     });
     await client.query(
       "UPDATE countersign_entries SET body = set_byte(body, 20, get_byte(body, 20) # 1) WHERE seq = 1",
