@@ -91,19 +91,22 @@ test.skipIf(hasNoBrowser)(
     const run = `#/runs/mallory/${encodeURIComponent(RUN)}`;
     const filtered = `#/receipts?${new URLSearchParams({ run_id: RUN }).toString()}`;
     const seen: string[] = [];
-    for (const place of [
-      "#/live",
-      ...places,
-      "#/now",
-      "#/runs",
-      "#/runs?view=sessions",
-      run,
-      filtered,
-      "#/policy",
-    ]) {
+    /** Each page with a text that it shows only once its data has arrived. */
+    const pages: readonly (readonly [place: string, text: string])[] = [
+      ["#/live", "CUSTOM"],
+      ...places.map((place) => [place, "As it stands in the log"] as const),
+      ["#/now", "Gateways of this log"],
+      ["#/runs", "\\u{202e}gpj.exe"],
+      ["#/runs?view=sessions", "\\u{202e}gpj.exe"],
+      [run, "mallory"],
+      [filtered, "chat-window"],
+      ["#/policy", "Whole, as it was loaded"],
+    ];
+    for (const [place, text] of pages) {
       await page.evaluate((hash) => void (location.hash = hash), place);
       await page.locator("main h1").waitFor();
-      await page.waitForTimeout(150);
+      await page.locator("main").getByText(text).first().waitFor({ state: "attached" });
+      await page.locator("main .pulse").first().waitFor({ state: "detached" });
       seen.push((await page.locator("main").textContent()) ?? "");
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect([place.slice(0, 30), beyond]).toEqual([place.slice(0, 30), 0]);
