@@ -23,6 +23,7 @@ function reached(entry: string, seen = new Set<string>()): Set<string> {
 test.each([
   "index.ts",
   "json/index.ts",
+  "report/writers.ts",
   "ed25519/sign-webcrypto.ts",
   "ed25519/verify-webcrypto.ts",
 ])("%s reaches no Node module outside Node", (entry) => {

@@ -9,7 +9,7 @@ export type { ReportEntry, SuiteReport, TargetResult } from "./report/report.js"
 export { writeSarif } from "./report/sarif.js";
 export { readReportEntry, runSuite } from "./report/suite.js";
 export type { SuiteOptions } from "./report/suite.js";
-export { visible } from "./report/visible.js";
+export { visible } from "@countersign/core/report";
 export type { RunnerNote } from "./runner/actor-context.js";
 export type { ActorReport } from "./runner/actor.js";
 export type { Refusal } from "./runner/channel.js";

@@ -1,4 +1,5 @@
 import { parseJson } from "@countersign/core";
+import { escapeMarkup, writeHtmlPage } from "@countersign/core/report";
 import type { DoctorReport } from "../doctor/report.js";
 import { RULES } from "../rules/table.js";
 import { PAGE_SCRIPT } from "./page-script.js";
@@ -13,20 +14,10 @@ export function toHtml(report: DoctorReport): string {
   const shown = { ...report, timeline: { ...report.timeline, events } };
   // Inside a script element only "<" can end it; as an escape it means the same.
   const data = JSON.stringify({ report: shown, titles }).replaceAll("<", "\\u003c");
-  return [
-    "<!doctype html>",
-    '<html lang="en">',
-    "<head>",
-    '<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">`,
-    `<title>${escapeHtml(`countersign doctor: ${report.target}`)}</title>`,
-    `<style>${PAGE_STYLE}</style>`,
-    "</head>",
-    "<body>",
+  const body = [
     "<header><h1>countersign doctor</h1>",
-    `<p class="target">${escapeHtml(report.target)}</p>`,
-    `<p class="verdict">${escapeHtml(report.verdict)}</p>`,
+    `<p class="target">${escapeMarkup(report.target)}</p>`,
+    `<p class="verdict">${escapeMarkup(report.verdict)}</p>`,
     '<ol class="layers" id="layers"></ol></header>',
     '<main><section><h2>Timeline</h2><div id="phases"></div><div id="timeline"></div>',
     '<div id="detail" hidden><div class="bar"><h3 id="detail-title"></h3><button id="previous">‹</button><button id="next">›</button></div>',
@@ -34,12 +25,13 @@ export function toHtml(report: DoctorReport): string {
     '<section><h2>Findings</h2><div id="findings"></div></section>',
     '<section><h2>Bytes</h2><div id="bytes"></div></section>',
     '<section><h2>Connection</h2><div id="facts"></div></section></main>',
-    `<script>const DATA = ${data};</script>`,
-    `<script>${PAGE_SCRIPT}</script>`,
-    "</body>",
-    "</html>",
-    "",
   ].join("\n");
+  return writeHtmlPage({
+    title: `countersign doctor: ${report.target}`,
+    style: PAGE_STYLE,
+    body,
+    scripts: [`const DATA = ${data};`, PAGE_SCRIPT],
+  });
 }
 
 /** JSON over several lines; what was cut or never was JSON stays as it is. */
@@ -49,12 +41,4 @@ function indent(json: string): string {
   } catch {
     return json;
   }
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

@@ -1,3 +1,4 @@
+import { writeSarifLog } from "@countersign/core/report";
 import type { DoctorReport } from "../doctor/report.js";
 import { rulePage, RULES } from "../rules/table.js";
 
@@ -27,16 +28,9 @@ export function toSarif(report: DoctorReport): string {
       ...(place.detail === undefined ? {} : { message: { text: place.detail } }),
     })),
   }));
-  const sarif = {
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [
-      {
-        tool: { driver: { name: "countersign doctor", rules } },
-        invocations: [{ executionSuccessful: true, startTimeUtc: report.startedAt }],
-        results,
-      },
-    ],
-  };
-  return `${JSON.stringify(sarif, undefined, 2)}\n`;
+  return writeSarifLog({
+    tool: { driver: { name: "countersign doctor", rules } },
+    invocations: [{ executionSuccessful: true, startTimeUtc: report.startedAt }],
+    results,
+  });
 }

@@ -1,8 +1,8 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { escapeMarkup } from "@countersign/core/report";
 import type { TraceEntry } from "../oatf/index.js";
 import type { TargetResult } from "./report.js";
-import { escapeMarkup } from "./visible.js";
 
 const MOST_ROWS = 400;
 const MOST_TEXT = 4000;

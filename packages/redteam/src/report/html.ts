@@ -1,18 +1,18 @@
+import { escapeMarkup, writeHtmlPage } from "@countersign/core/report";
 import { STYLE } from "./html-style.js";
 import { timeline } from "./html-trace.js";
 import { decisiveResult } from "./report.js";
 import type { ReportEntry, SuiteReport, TargetResult } from "./report.js";
-import { escapeMarkup } from "./visible.js";
 
 const OUTCOMES = ["exploited", "partial", "error", "unsupported", "not_exploited"] as const;
 
 /** So many findings are shown open; with more, the list is what one needs first. */
 const FEW = 5;
 
-/** No script, nothing loaded: what was captured from a hostile agent can only be looked at. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-
-/** The report as one page that stands alone. Holds the traces, and so whatever the agent said. */
+/**
+ * The report as one page that stands alone. It contains the traces, so everything the agent sent. The page
+ * has no script: text of a hostile agent is only displayed.
+ */
 export function writeHtml(report: SuiteReport): string {
   const { summary, entries } = report;
   const total = Math.max(1, entries.length);
@@ -26,20 +26,13 @@ export function writeHtml(report: SuiteReport): string {
   );
   const gateway =
     report.gateway === undefined ? "" : ` · through <code>${escapeMarkup(report.gateway)}</code>`;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Red team report: ${escapeMarkup(report.target)}</title>
-<style>${STYLE}</style></head><body>
-<h1>Red team report</h1>
+  const body = `<h1>Red team report</h1>
 <p class="soft">Target <code>${escapeMarkup(report.target)}</code>${gateway} · ${escapeMarkup(report.startedAt)} · ${entries.length} documents in ${(report.milliseconds / 1000).toFixed(1)} s${report.complete ? "" : " · <b>interrupted, not complete</b>"}</p>
 ${report.remarks.map((remark) => `<p class="error">${escapeMarkup(remark)}</p>`).join("")}
 <div class="bar">${bar.join("")}</div>
 <div class="counts">${counts.join("")}</div>
-${entries.map((entry) => entryMarkup(entry, summary.exploited + summary.partial <= FEW)).join("\n")}
-</body></html>
-`;
+${entries.map((entry) => entryMarkup(entry, summary.exploited + summary.partial <= FEW)).join("\n")}`;
+  return writeHtmlPage({ title: `Red team report: ${report.target}`, style: STYLE, body });
 }
 
 function badge(result: TargetResult): string {

@@ -1,47 +1,47 @@
+import { writeJunitXml } from "@countersign/core/report";
+import type { JunitCase } from "@countersign/core/report";
 import { decisiveResult } from "./report.js";
 import type { ReportEntry, SuiteReport } from "./report.js";
-import { escapeMarkup } from "./visible.js";
 
 /** The report as JUnit XML: one test case per document, no text from the wire. */
 export function writeJunit(report: SuiteReport): string {
   const { summary, entries } = report;
-  const counts = [
-    `tests="${entries.length}"`,
-    `failures="${summary.exploited + summary.partial}"`,
-    `errors="${summary.error}"`,
-    `skipped="${summary.unsupported}"`,
-    `time="${seconds(report.milliseconds)}"`,
-  ].join(" ");
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="countersign redteam" ${counts}>`,
-    `  <testsuite name="${escapeMarkup(report.target)}" timestamp="${report.startedAt}" ${counts}>`,
-    ...entries.map(testCase),
-    "  </testsuite>",
-    "</testsuites>",
-    "",
-  ].join("\n");
+  const counts = {
+    tests: entries.length,
+    failures: summary.exploited + summary.partial,
+    errors: summary.error,
+    skipped: summary.unsupported,
+    time: seconds(report.milliseconds),
+  };
+  return writeJunitXml({ name: "countersign redteam", ...counts }, [
+    {
+      attributes: { name: report.target, timestamp: report.startedAt, ...counts },
+      cases: entries.map(testCase),
+    },
+  ]);
 }
 
 function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-function testCase(entry: ReportEntry): string {
+function testCase(entry: ReportEntry): JunitCase {
   const result = decisiveResult(entry);
-  const name = escapeMarkup(`${entry.id} ${entry.title}`);
-  const open = `    <testcase classname="redteam.${escapeMarkup(entry.severity)}" name="${name}" time="${seconds(result.milliseconds)}"`;
-  if (result.outcome === "not_exploited") return `${open}/>`;
+  const { outcome } = result;
+  const attributes = {
+    classname: `redteam.${entry.severity}`,
+    name: `${entry.id} ${entry.title}`,
+    time: seconds(result.milliseconds),
+  };
+  if (outcome === "not_exploited") return { attributes };
   const matched = result.indicators.filter((indicator) => indicator.result === "matched");
-  const said = matched
+  const found = matched
     .map(({ indicator_id: id }) => `${id} ${entry.looksFor[id] ?? ""}`)
     .join("; ");
-  const message = escapeMarkup(result.reason ?? said);
-  const element =
-    result.outcome === "unsupported"
-      ? `<skipped message="${message}"/>`
-      : result.outcome === "error"
-        ? `<error message="${message}" type="error"/>`
-        : `<failure message="${message}" type="${result.outcome}"/>`;
-  return `${open}>${element}</testcase>`;
+  const message = result.reason ?? found;
+  if (outcome === "unsupported") {
+    return { attributes, result: { element: "skipped", attributes: { message } } };
+  }
+  const element = outcome === "error" ? "error" : "failure";
+  return { attributes, result: { element, attributes: { message, type: outcome } } };
 }

@@ -12,7 +12,6 @@ import { withoutTraces } from "./report.js";
 import type { SuiteReport } from "./report.js";
 import { writeSarif } from "./sarif.js";
 import { readReportEntry, runSuite } from "./suite.js";
-import { escapeMarkup, visible } from "./visible.js";
 
 const HOSTILE = `oatf: "0.1"
 attack:
@@ -211,13 +210,6 @@ test("a stopped suite says that it is not complete", async () => {
     onEntry: () => stop.abort(),
   });
   expect([partly.complete, partly.entries.length]).toEqual([false, 1]);
-});
-
-test("invisible and active characters are written out", () => {
-  expect(visible("a\u202Eb\u001B[2J\u{E0041}")).toBe("a\\u{202E}b\\u{1B}[2J\\u{E0041}");
-  expect(escapeMarkup(`<a href="x" title='y'>&`)).toBe(
-    "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;",
-  );
 });
 
 test("the page marks the evidence and lets nothing captured become markup", () => {

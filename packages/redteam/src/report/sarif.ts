@@ -1,4 +1,5 @@
 import type { JsonObject } from "@countersign/core";
+import { writeSarifLog } from "@countersign/core/report";
 import { decisiveResult } from "./report.js";
 import type { ReportEntry, SuiteReport } from "./report.js";
 
@@ -37,7 +38,7 @@ export function writeSarif(report: SuiteReport): string {
         message: { text: `${entry.id}: ${reason ?? outcome}` },
       };
     });
-  const run = {
+  return writeSarifLog({
     tool: { driver },
     invocations: [
       {
@@ -46,13 +47,7 @@ export function writeSarif(report: SuiteReport): string {
       },
     ],
     results: found.map((entry) => resultOf(entry, report)),
-  };
-  const log = {
-    version: "2.1.0",
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    runs: [run],
-  };
-  return `${JSON.stringify(log, undefined, 2)}\n`;
+  });
 }
 
 function ruleOf(entry: ReportEntry): JsonObject {
