@@ -42,7 +42,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     [
       "packages/gateway/src/cluster/handed-tokens.ts#readHanded",
       "packages/gateway/src/thread/message-record.ts#decodeRecord",
-      "packages/gateway/src/store/sqlite/service.ts#decodeRows",
+      "packages/gateway/src/store/sqlite/store-database.ts#decodeRows",
       "packages/gateway/src/serve/status.ts#readStatus",
       "packages/receipts/src/bundles/read-entries.ts#readEntryBytes",
       "packages/receipts/src/bundles/read-entries.ts#readBundle",

@@ -7,8 +7,8 @@ import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
 import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/cluster/order-giver.js";
-import { decodeText, encodeText } from "../../packages/gateway/src/thread/text.js";
-import { parseStored } from "../../packages/gateway/src/thread/stored-value.js";
+import { decodeText, encodeText } from "../../packages/gateway/src/store/text.js";
+import { parseStored } from "../../packages/gateway/src/store/stored-value.js";
 import {
   clientAddress,
   createNetworks,
@@ -314,8 +314,8 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     name: "ledger-text",
     property: "texts and values of the ledger survive the store",
     covers: [
-      "packages/gateway/src/thread/text.ts#decodeText",
-      "packages/gateway/src/thread/stored-value.ts#parseStored",
+      "packages/gateway/src/store/text.ts#decodeText",
+      "packages/gateway/src/store/stored-value.ts#parseStored",
     ],
     dictionary: ["%", "%00", "%25", "%2500", "\u0000"],
     seeds: ["a%b\u0000c", "%00", '{"role":"user"}'],

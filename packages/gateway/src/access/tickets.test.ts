@@ -2,11 +2,11 @@ import { CountersignError, sha256Hex } from "@countersign/core";
 import { createFakeClock } from "@countersign/testkit";
 import type { FakeClock } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import type { ThreadLedger } from "../thread/ledger.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
-import { rowsOf } from "../testing/ledger-contract.js";
+import type { KeyedStore } from "../store/keyed-store.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import { rowsOf } from "../testing/keyed-store-contract.js";
 import type { Access, Grant } from "./access.js";
-import "../thread/errors.js";
+import "../store/errors.js";
 import { createTicketSeal, deriveSealKey, MAX_TICKET_LENGTH } from "./ticket-seal.js";
 import { TICKET_KEEP_MS, TICKET_LIFE_MS, TICKET_SKEW_MS, Tickets } from "./tickets.js";
 import type { TicketOptions } from "./tickets.js";
@@ -30,7 +30,7 @@ const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
 
 type Options = Partial<TicketOptions> & { clock?: FakeClock };
 const open = ({ clock = createFakeClock(), ...rest }: Options = {}): Tickets =>
-  new Tickets({ clock, ledger: createMemoryLedger(clock), ...createPeople(), key: KEY, ...rest });
+  new Tickets({ clock, store: createMemoryStore(clock), ...createPeople(), key: KEY, ...rest });
 const refused = async (redeemed: Promise<Grant>): Promise<void> =>
   expect(redeemed).rejects.toMatchObject({ code: "ERR_ACCESS_TOKEN", facts: { reason: "ticket" } });
 
@@ -79,13 +79,13 @@ test("tickets are limited per principal and in total, and expiry and use free a 
   tickets.issue(grant("c"), PURPOSE);
 });
 
-test("gateways with one key and one ledger accept each other's tickets, and one of any number of attempts wins", async () => {
+test("gateways with one key and one store accept each other's tickets, and one of any number of attempts wins", async () => {
   const clock = createFakeClock();
-  const ledger = createMemoryLedger(clock);
+  const store = createMemoryStore(clock);
   const [one, other, third] = [
-    open({ clock, ledger }),
-    open({ clock, ledger }),
-    open({ clock, ledger }),
+    open({ clock, store }),
+    open({ clock, store }),
+    open({ clock, store }),
   ];
   const { ticket } = one.issue(grant("alice"), PURPOSE);
   const tries = await Promise.allSettled(
@@ -98,20 +98,20 @@ test("gateways with one key and one ledger accept each other's tickets, and one 
 
 test("only the hash of a ticket is stored, and its text reveals nothing", async () => {
   const clock = createFakeClock();
-  const ledger = createMemoryLedger(clock);
-  const tickets = open({ clock, ledger });
+  const store = createMemoryStore(clock);
+  const tickets = open({ clock, store });
   const { ticket } = tickets.issue(grant("alice"), { sessionId: "my-session", agent: "a" });
   expect(Buffer.from(ticket, "base64url").toString("latin1")).not.toMatch(/alice|my-session/);
   await refused(tickets.redeem(ticket, PURPOSE));
-  expect(await rowsOf(ledger, USED)).toEqual([
+  expect(await rowsOf(store, USED)).toEqual([
     { kind: "ticket", id: sha256Hex(ticket), value: { at: clock.now() } },
   ]);
 });
 
-test("a ticket that is forged, changed, truncated, too long or under another key never reaches the ledger", async () => {
+test("a ticket that is forged, changed, truncated, too long or under another key never reaches the store", async () => {
   const clock = createFakeClock();
-  const claim = vi.fn<ThreadLedger["claim"]>();
-  const tickets = open({ clock, ledger: { ...createMemoryLedger(clock), claim } });
+  const claim = vi.fn<KeyedStore["claim"]>();
+  const tickets = open({ clock, store: { ...createMemoryStore(clock), claim } });
   const { ticket } = tickets.issue(grant("alice"), PURPOSE);
   const changed = `${ticket.slice(0, 30)}${ticket[30] === "A" ? "B" : "A"}${ticket.slice(31)}`;
   const foreign = open({ clock, key: deriveSealKey("another", "tickets") }).issue(
@@ -138,25 +138,25 @@ test("a ticket that is forged, changed, truncated, too long or under another key
 
 test("a grant that this gateway cannot restore, or one without a name, opens nothing", async () => {
   const clock = createFakeClock();
-  const ledger = createMemoryLedger(clock);
-  const one = open({ clock, ledger });
+  const store = createMemoryStore(clock);
+  const one = open({ clock, store });
   for (const access of [{}, { restore: () => undefined }]) {
-    const other = open({ clock, ledger, access });
+    const other = open({ clock, store, access });
     await refused(other.redeem(one.issue(grant("alice"), PURPOSE).ticket, PURPOSE));
   }
   const nameless = { principal: { id: "alice" }, isValid: () => true };
   expect(() => one.issue(nameless, PURPOSE)).toThrow(/ticket/);
 });
 
-test("while the ledger is down every ticket is rejected with the ledger's own code", async () => {
+test("while the store is down every ticket is rejected with the store's own code", async () => {
   const clock = createFakeClock();
-  const ledger: ThreadLedger = {
-    ...createMemoryLedger(clock),
+  const store: KeyedStore = {
+    ...createMemoryStore(clock),
     claim: async () => {
       throw new CountersignError("ERR_LEDGER_UNAVAILABLE", "down", {});
     },
   };
-  const tickets = open({ clock, ledger });
+  const tickets = open({ clock, store });
   const { ticket } = tickets.issue(grant("alice"), PURPOSE);
   await expect(tickets.redeem(ticket, PURPOSE)).rejects.toMatchObject({
     code: "ERR_LEDGER_UNAVAILABLE",
@@ -165,8 +165,8 @@ test("while the ledger is down every ticket is rejected with the ledger's own co
 
 test("clocks of gateways may differ, but a ticket from far ahead is rejected", async () => {
   const [ahead, behind] = [createFakeClock(), createFakeClock()];
-  const ledger = createMemoryLedger(behind);
-  const [one, other] = [open({ clock: ahead, ledger }), open({ clock: behind, ledger })];
+  const store = createMemoryStore(behind);
+  const [one, other] = [open({ clock: ahead, store }), open({ clock: behind, store })];
   ahead.advance(TICKET_SKEW_MS);
   const near = one.issue(grant("a"), PURPOSE).ticket;
   expect((await other.redeem(near, PURPOSE)).principal.id).toBe("a");
@@ -176,19 +176,19 @@ test("clocks of gateways may differ, but a ticket from far ahead is rejected", a
 
 test("used tickets do not pile up: a later redemption removes the old ones, also those of another gateway", async () => {
   const clock = createFakeClock();
-  const ledger = createMemoryLedger(clock);
+  const store = createMemoryStore(clock);
   const use = async (tickets: Tickets): Promise<string> => {
     const { ticket } = tickets.issue(grant("a"), PURPOSE);
     await tickets.redeem(ticket, PURPOSE);
     return ticket;
   };
-  const [one, other] = [open({ clock, ledger }), open({ clock, ledger })];
+  const [one, other] = [open({ clock, store }), open({ clock, store })];
   for (let count = 0; count < 90; count++) await use(one);
   clock.advance(TICKET_KEEP_MS);
   const recent = await use(other);
-  expect(await rowsOf(ledger, USED)).toHaveLength(91);
+  expect(await rowsOf(store, USED)).toHaveLength(91);
   await refused(one.redeem(recent, PURPOSE));
   clock.advance(TICKET_KEEP_MS);
   await use(other);
-  await vi.waitFor(async () => expect(await rowsOf(ledger, USED)).toHaveLength(2));
+  await vi.waitFor(async () => expect(await rowsOf(store, USED)).toHaveLength(2));
 });

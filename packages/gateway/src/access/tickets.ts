@@ -1,6 +1,6 @@
 import { CountersignError, sha256Hex } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { LedgerName, LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
 import type { Access, Grant, GrantName } from "./access.js";
@@ -19,7 +19,7 @@ export type Ticket = { readonly ticket: string; readonly expiresAt: number };
 export type TicketOptions = {
   readonly clock: Clock;
   readonly access: Pick<Access, "restore">;
-  readonly ledger: ThreadLedger;
+  readonly store: KeyedStore;
   readonly key?: Uint8Array | undefined;
   readonly limits?: { readonly total?: number; readonly each?: number };
 };
@@ -33,7 +33,7 @@ export const TICKET_KEEP_MS = 600_000;
 /** Unused tickets at this gateway, in total and per principal. */
 const MAX_TICKETS = 10_000;
 const MAX_TICKETS_EACH = 100;
-/** The ledger thread of used tickets; it has no agent, since agent names are not empty. */
+/** The partition of used tickets; it has no agent, since agent names are not empty. */
 const USED = JSON.stringify(["", "", "tickets"]);
 
 type Waiting = { readonly principal: string; readonly expiresAt: number };
@@ -43,8 +43,8 @@ type Content = { readonly grant: GrantName; readonly purpose: string; readonly e
  * Tickets for `EventSource`, which cannot send a header. A URL may end up in a log, so a ticket is worth one stream
  * of one session, for 30 seconds.
  *
- * A ticket contains its own sealed content, and the ledger stores the hashes of used tickets. Gateways with one key
- * and one ledger therefore accept each other's tickets, each once. Write access to the ledger is not enough to forge
+ * A ticket contains its own sealed content, and the keyed store has the hashes of used tickets. Gateways with one key
+ * and one store therefore accept each other's tickets, each once. Write access to the store is not enough to forge
  * a ticket, only to have one accepted twice.
  */
 export class Tickets {
@@ -52,21 +52,21 @@ export class Tickets {
   readonly #waiting = new Map<string, Waiting>();
   readonly #clock: Clock;
   readonly #access: Pick<Access, "restore">;
-  readonly #ledger: ThreadLedger;
+  readonly #store: KeyedStore;
   readonly #seal: TicketSeal;
   readonly #limits: { readonly total: number; readonly each: number };
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, access, ledger, key, limits = {} }: TicketOptions) {
+  constructor({ clock, access, store, key, limits = {} }: TicketOptions) {
     this.#clock = clock;
     this.#access = access;
-    this.#ledger = ledger;
+    this.#store = store;
     this.#seal = createTicketSeal(key);
     this.#limits = { total: limits.total ?? MAX_TICKETS, each: limits.each ?? MAX_TICKETS_EACH };
   }
 
   /**
-   * Called before anything is written for a ticket: rejected requests must not fill the ledger.
+   * Called before anything is written for a ticket: rejected requests must not fill the store.
    *
    * @throws CountersignError `ERR_ACCESS_FULL` when too many are unused
    */
@@ -93,7 +93,7 @@ export class Tickets {
   /**
    * Redeems a ticket. Success or failure uses it up, at every gateway.
    *
-   * @throws CountersignError `ERR_LEDGER_UNAVAILABLE` when the ledger cannot tell whether it was used
+   * @throws CountersignError `ERR_LEDGER_UNAVAILABLE` when the store cannot tell whether it was used
    */
   async redeem(ticket: string, purpose: TicketPurpose): Promise<Grant> {
     const content = contentOf(this.#seal.open(ticket));
@@ -116,16 +116,16 @@ export class Tickets {
   }
 
   /** Marks a ticket as used; returns false if it already was. From time to time it also removes old rows. */
-  async #use(row: LedgerRow, now: number): Promise<boolean> {
+  async #use(row: StoredRow, now: number): Promise<boolean> {
     const sweeps = Math.abs(now - this.#sweptAt) >= TICKET_KEEP_MS;
     if (sweeps) this.#sweptAt = now;
-    const { known, rows } = await this.#ledger.claim(
-      [{ thread: USED, row }],
+    const { known, rows } = await this.#store.claim(
+      [{ partition: USED, row }],
       sweeps ? USED : undefined,
     );
-    const old: LedgerName[] = rows.filter(({ value }) => isOld(value, now));
+    const old: RowName[] = rows.filter(({ value }) => isOld(value, now));
     // Not awaited: a failed removal is repeated at the next one.
-    if (old.length > 0) void this.#ledger.write(USED, [], old).catch(() => undefined);
+    if (old.length > 0) void this.#store.write(USED, [], old).catch(() => undefined);
     return known[0] === undefined;
   }
 

@@ -1,7 +1,7 @@
 import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { openTables } from "../store/postgres/open-tables.js";
-import { decodeText, encodeText } from "../thread/text.js";
+import { decodeText, encodeText } from "../store/text.js";
 import "./errors.js";
 import { HANDED_SCHEMA, HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
 import type { KeptToken } from "./handed-tokens.js";

@@ -8,7 +8,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { ANONYMOUS } from "../access/principal.js";
 import { SessionOwners } from "../sessions/session-owners.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { RunCapabilities } from "../runs/capabilities.js";
 import type { OpenTokens } from "./ports.js";
 import { Sessions } from "../sessions/sessions.js";
@@ -34,7 +34,7 @@ type Handed = { readonly token: string; readonly session: string; readonly only?
 function createWorld() {
   let now = 1_000_000;
   const clock = { now: () => now, monotonic: () => now } as never;
-  const ledger = createMemoryLedger(clock);
+  const ledger = createMemoryStore(clock);
   const key = generateKey();
   const holder = generateKey();
   const issuer = createCapabilityIssuer({ key });
@@ -45,7 +45,7 @@ function createWorld() {
   });
   const acts = { operator: "o", record: async () => "r", note: async () => "r" } as never;
   const start = (sessions = new Sessions(clock)) => {
-    const owners = new SessionOwners({ clock, ledger });
+    const owners = new SessionOwners({ clock, store: ledger });
     const app = new Hono();
     app.onError((error, context) => context.text(error.message, 409));
     const tokens = { issue: (grant) => issuer.issue(grant) } as Partial<OpenTokens> as OpenTokens;

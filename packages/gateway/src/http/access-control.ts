@@ -1,6 +1,6 @@
 import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
 import type { ListenLimits } from "../base/limits.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import { ResumableStreams } from "./resume/resumable-streams.js";
 import type { ResumeElsewhere } from "./resume/resume-request.js";
@@ -32,7 +32,7 @@ export type AccessControl = {
 export type AccessControlOptions = {
   readonly clock: Clock;
   /** Stores used tickets and session owners, for all gateways that share it. */
-  readonly ledger: ThreadLedger;
+  readonly ledger: KeyedStore;
   /** 32 bytes that seal tickets, the same at every gateway that accepts them; random when left out. */
   readonly ticketKey?: Uint8Array | undefined;
   readonly access?: Access | undefined;
@@ -65,9 +65,9 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
     },
     limits: resolved,
     leases,
-    owners: new SessionOwners({ clock, ledger: options.ledger }),
+    owners: new SessionOwners({ clock, store: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
-    tickets: new Tickets({ clock, access, ledger: options.ledger, key: options.ticketKey }),
+    tickets: new Tickets({ clock, access, store: options.ledger, key: options.ticketKey }),
     resumableStreams: new ResumableStreams(resolved, options.createStreamKey),
     relays: options.openRelays?.(resolved),
     close: () => leases.stop(),

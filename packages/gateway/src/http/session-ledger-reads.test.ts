@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { createAccess } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
 import { createApiKey } from "../access/new-api-key.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
@@ -14,7 +14,7 @@ afterEach(() => fixture.stop());
 
 test("the owner of a session costs a run no ledger read of its own, and is read once", async () => {
   const { key, hash } = createApiKey();
-  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const ledger = createMemoryStore(SYSTEM_CLOCK);
   const claim = vi.spyOn(ledger, "claim");
   const access = createAccess([createKeyAuthenticator(() => [{ name: "bot", hash }])]);
   fixture = await startFixture(HELD_AGENT, { gateway: { access, ledger } });
@@ -40,7 +40,7 @@ test("the owner of a session costs a run no ledger read of its own, and is read 
 
 test("a rejected ticket request writes nothing, whatever session it names", async () => {
   const { key, hash } = createApiKey();
-  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const ledger = createMemoryStore(SYSTEM_CLOCK);
   const claim = vi.spyOn(ledger, "claim");
   const access = createAccess([createKeyAuthenticator(() => [{ name: "bot", hash }])]);
   fixture = await startFixture(HELD_AGENT, { gateway: { access, ledger } });

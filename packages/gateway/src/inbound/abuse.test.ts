@@ -6,7 +6,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import { afterEach, expect, test, vi } from "vitest";
 import { createAccess } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { ThreadAdmission } from "../runs/thread-admission.js";
 import type { ThreadLease } from "../runs/thread-lease.js";
@@ -131,7 +131,7 @@ test("of two principals that open a thread at once, one gets it", async () => {
 });
 
 test("in observe mode a thread is shared, and has one run at a time", async () => {
-  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const ledger = createMemoryStore(SYSTEM_CLOCK);
   const policy = compilePolicy(loadPolicy(POLICY("{ threads: { mode: observe } }")));
   const threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
   const threadLease = (id: string, runId: string): Promise<ThreadLease> =>
@@ -342,7 +342,7 @@ test("a message that the agent removed does not become the answer to a new quest
 
 test("of two gateways that receive different answers to one interrupt, one accepts its answer", async () => {
   await begin(answering);
-  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const ledger = createMemoryStore(SYSTEM_CLOCK);
   const policy = compilePolicy(loadPolicy(POLICY()));
   const desks = [
     new ThreadAdmission(ledger, SYSTEM_CLOCK),

@@ -4,7 +4,7 @@ import type { AgUiEvent, Message } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { ThreadAdmission } from "../runs/thread-admission.js";
 import { call, text } from "../testing/events.js";
@@ -29,7 +29,7 @@ async function breakOff(
   end: End | "finished",
   policy = POLICY,
 ): Promise<{ judge: Judge; say: Judge; remarks: Judge; states: Message[][] }> {
-  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const ledger = createMemoryStore(SYSTEM_CLOCK);
   let threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
   let runs = 0;
   const ask = (messages: readonly Message[]) =>

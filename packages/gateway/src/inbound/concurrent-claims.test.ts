@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { openSqliteLedger } from "../store/sqlite/open-sqlite-ledger.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import { openSqliteKeyedStore } from "../store/sqlite/open-sqlite-store.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
@@ -21,7 +21,7 @@ afterEach(async () => {
   directory = undefined;
 });
 
-async function begin(ledger: ThreadLedger, policy = OPEN_POLICY): Promise<void> {
+async function begin(ledger: KeyedStore, policy = OPEN_POLICY): Promise<void> {
   const access = keyAccess();
   fixture = await startFixture(({ body }) => ({ pieces: inRun(idsOf(body), []).map(sseFrame) }), {
     policy,
@@ -53,8 +53,8 @@ test.each(["memory", "SQLite"])(
     directory = await mkdtemp(join(tmpdir(), "countersign-claims-"));
     await begin(
       kind === "memory"
-        ? createMemoryLedger(SYSTEM_CLOCK)
-        : await openSqliteLedger({ directory, clock: SYSTEM_CLOCK }),
+        ? createMemoryStore(SYSTEM_CLOCK)
+        : await openSqliteKeyedStore({ directory, clock: SYSTEM_CLOCK }),
     );
     for (let first = 0; first < PAIRS.length; first += 6) {
       await Promise.all(PAIRS.slice(first, first + 6).map(race));
@@ -86,7 +86,7 @@ async function race(threadId: string): Promise<void> {
 }
 
 test("the owner of a thread continues undisturbed while another principal tries to open it", async () => {
-  await begin(createMemoryLedger(SYSTEM_CLOCK));
+  await begin(createMemoryStore(SYSTEM_CLOCK));
   expect((await ask("alice", "t", "first")).status).toBe(200);
   for (let round = 0; round < 10; round += 1) {
     const [mine, ...others] = await Promise.all([
@@ -103,7 +103,7 @@ test("in observe mode the second of the two passes, and its one receipt has a re
     "rules:",
     "rules:\n  ag_ui_request: { threads: { mode: observe }, runs: { mode: observe } }",
   );
-  await begin(createMemoryLedger(SYSTEM_CLOCK), policy);
+  await begin(createMemoryStore(SYSTEM_CLOCK), policy);
   for (const threadId of PAIRS.slice(0, 10)) {
     const answers = await Promise.all([ask("alice", threadId), ask("bob", threadId)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -122,7 +122,7 @@ test("a request that the policy denies opens no thread, also at the same time as
         when: has(event.runId) && !has(event.type) && event.runId.startsWith("bob")
         reason: not this one
 `;
-  await begin(createMemoryLedger(SYSTEM_CLOCK), policy);
+  await begin(createMemoryStore(SYSTEM_CLOCK), policy);
   for (const threadId of PAIRS.slice(0, 10)) {
     const answers = await Promise.all([ask("bob", threadId), ask("alice", threadId)]);
     expect(answers.map(({ code }) => code)).toEqual(["ERR_INBOUND_BLOCKED", undefined]);

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { MAX_FURTHER_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Denial, Permit, RequestCheckName } from "@countersign/policy";
-import type { LedgerRow } from "../thread/ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import "./errors.js";
 import type { RefusedPart } from "./errors.js";
 
@@ -68,7 +68,7 @@ export const SECOND_RUN: Finding = {
 };
 
 /** A row that only one gateway can write, and the finding for the gateway that comes second. */
-export type Claim = { readonly row: LedgerRow; readonly finding: Finding };
+export type Claim = { readonly row: StoredRow; readonly finding: Finding };
 
 const RULES = "ag_ui_request.";
 

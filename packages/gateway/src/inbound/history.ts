@@ -1,6 +1,6 @@
 import type { RequestSettings } from "@countersign/policy";
 import type { Message, RunAgentInput } from "@countersign/wire";
-import type { LedgerRow } from "../thread/ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import { compareMessage, recordOf } from "../thread/message-record.js";
 import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
@@ -15,7 +15,7 @@ export type HistoryReview = {
   /** Messages that the thread does not have yet. */
   readonly fresh: Message[];
   /** Rows to write when the request is admitted. */
-  readonly rows: LedgerRow[];
+  readonly rows: StoredRow[];
 };
 
 /**

@@ -3,7 +3,7 @@ import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { ThreadAdmission } from "../runs/thread-admission.js";
 import type { ThreadLease } from "../runs/thread-lease.js";
@@ -19,7 +19,7 @@ type Ask = (messages: readonly Message[], runId: string) => Promise<ThreadLease>
 
 /** A conversation of some turns, and the official client's messages after it. */
 async function converse(dice: Dice): Promise<{ history: Message[]; ask: Ask }> {
-  const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
+  const threadAdmission = new ThreadAdmission(createMemoryStore(SYSTEM_CLOCK), SYSTEM_CLOCK);
   const principal = { id: "somebody" };
   const inputOf = (messages: readonly Message[], runId: string) => ({
     threadId: "t",

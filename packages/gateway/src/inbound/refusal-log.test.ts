@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { requestPolicy, sendTo } from "../testing/begun-thread.js";
 import { startFixture } from "../testing/fixture.js";
-import { createMovedClock } from "../testing/ledger-contract.js";
+import { createMovedClock } from "../testing/keyed-store-contract.js";
 
 test("malformed requests get receipts at a bounded rate, and a receipt counts those left out", async () => {
   const clock = createMovedClock();

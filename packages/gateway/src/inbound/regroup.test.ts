@@ -3,7 +3,7 @@ import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { ThreadAdmission } from "../runs/thread-admission.js";
 import { createDice } from "../testing/random-run.js";
@@ -28,7 +28,7 @@ type Thread = {
 };
 
 function openDesk(): Omit<Thread, "history"> {
-  const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
+  const threadAdmission = new ThreadAdmission(createMemoryStore(SYSTEM_CLOCK), SYSTEM_CLOCK);
   let runs = 0;
   const threadLease = async (messages: readonly Message[]) => {
     const runId = `r${(runs += 1)}`;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ResumeEntry, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "../thread/digest.js";
-import type { LedgerRow } from "../thread/ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import { declinedRow, rowOf } from "../thread/thread-state.js";
 import type { AskedCall, InterruptState, ThreadState } from "../thread/thread-state.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
@@ -29,9 +29,9 @@ export function reviewResume(
   { resume = [], protocolVersion }: RunAgentInput,
   { interrupts, declined }: ThreadState,
   now: number,
-): { findings: Finding[]; rows: LedgerRow[]; claims: Claim[]; approvals: Approval[] } {
+): { findings: Finding[]; rows: StoredRow[]; claims: Claim[]; approvals: Approval[] } {
   const findings: Finding[] = [];
-  const rows: LedgerRow[] = [];
+  const rows: StoredRow[] = [];
   const claims: Claim[] = [];
   const approvals: Approval[] = [];
   const covered = new Set<string>();
@@ -67,7 +67,7 @@ export function reviewResume(
       }
     }
     const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
-    const row: LedgerRow = { kind: "answer", id: claimed, value: { said: answer } };
+    const row: StoredRow = { kind: "answer", id: claimed, value: { said: answer } };
     claims.push({ row, finding: answered });
     const isGranted = isGrant(entry);
     rows.push(

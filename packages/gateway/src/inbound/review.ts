@@ -1,6 +1,6 @@
 import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import type { LedgerRow } from "../thread/ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import { declaredRows } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { reviewClientData } from "./client-data.js";
@@ -14,7 +14,7 @@ import { reviewToolResults } from "./tool-results.js";
 /** The findings of a request, and the rows for the ledger if it is admitted. */
 export type InputReview = {
   readonly findings: Finding[];
-  readonly rows: LedgerRow[];
+  readonly rows: StoredRow[];
   /** Rows that only one gateway can write, if nothing else refuses the request. */
   readonly claims: readonly Claim[];
   readonly approvals: readonly Approval[];

@@ -3,17 +3,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { openSqliteLedger } from "../store/sqlite/open-sqlite-ledger.js";
+import { openSqliteKeyedStore } from "../store/sqlite/open-sqlite-store.js";
 import { stateOf } from "../thread/thread-state.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
-import { threadKey } from "../thread/ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import { threadKey } from "../thread/thread-key.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { CLIENTS } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { SILENT_SINK } from "../testing/silent-sink.js";
-import { rowsOf } from "../testing/ledger-contract.js";
+import { rowsOf } from "../testing/keyed-store-contract.js";
 import { startRun } from "../runs/start-run.js";
 
 let fixture: Fixture | undefined;
@@ -38,7 +38,7 @@ test("after a restart a conversation continues, a forged one does not, and a run
   directory = await mkdtemp(join(tmpdir(), "countersign-threads-"));
   let count = 0;
   const start = async (): Promise<Fixture> => {
-    const ledger = await openSqliteLedger({ directory: directory ?? "", clock: SYSTEM_CLOCK });
+    const ledger = await openSqliteKeyedStore({ directory: directory ?? "", clock: SYSTEM_CLOCK });
     return startFixture(
       ({ body }) => ({ pieces: inRun(idsOf(body), text(`a${(count += 1)}`, "hi")).map(sseFrame) }),
       { gateway: { ledger } },
@@ -106,7 +106,7 @@ test("a person who stops an answer continues with the part that they have", asyn
 });
 
 test("a message that was open when the gateway was killed is accepted once, with a receipt, and stays so", async () => {
-  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const ledger = createMemoryStore(SYSTEM_CLOCK);
   const key = threadKey("support", "", "t");
   await ledger.write(key, [
     { kind: "message", id: "a1", value: { role: "assistant", content: [], open: true } },

@@ -1,7 +1,7 @@
 import { canonicalJson, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
-import type { LedgerRow } from "../thread/ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { digestOf } from "../thread/digest.js";
@@ -13,9 +13,9 @@ export function reviewToolResults(
   { messages, resume = [] }: RunAgentInput,
   fresh: readonly Message[],
   { calls, interrupts }: ThreadState,
-): { findings: Finding[]; rows: LedgerRow[]; claims: Claim[] } {
+): { findings: Finding[]; rows: StoredRow[]; claims: Claim[] } {
   const findings: Finding[] = [];
-  const rows: LedgerRow[] = [];
+  const rows: StoredRow[] = [];
   const claims: Claim[] = [];
   const answered = new Set<string>();
   const places = new Map(messages.map((message, index) => [message, index]));

@@ -1,6 +1,6 @@
 import { sseFrame } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { startFixture } from "../testing/fixture.js";
 import { idsOf } from "../testing/events.js";
@@ -10,7 +10,7 @@ test("when a thread cannot be saved, the log has the error code and not the mess
   const write = (facts: object, message: string): void =>
     void lines.push(JSON.stringify(facts, (_, value: unknown) => toLogged(value)) + message);
   const journal = { debug: write, info: write, warn: write, error: write };
-  const inner = createMemoryLedger(SYSTEM_CLOCK);
+  const inner = createMemoryStore(SYSTEM_CLOCK);
   let isDown = false;
   const fixture = await startFixture(
     ({ body, signal }) => ({

@@ -8,8 +8,8 @@ import type { Finding } from "../inbound/finding.js";
 import { reviewInput } from "../inbound/review.js";
 import type { InputReview } from "../inbound/review.js";
 import { assertRoom } from "../thread/conversation.js";
-import { threadKey } from "../thread/ledger.js";
-import type { LedgerName, LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import { threadKey } from "../thread/thread-key.js";
+import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
@@ -35,11 +35,11 @@ const NOTICE_MS = 500;
 
 /** Admits requests to threads; the only reader and writer of the ledger's threads. */
 export class ThreadAdmission {
-  readonly #ledger: ThreadLedger;
+  readonly #ledger: KeyedStore;
   readonly #clock: Clock;
   readonly #open = new Map<string, OpenThread>();
 
-  constructor(ledger: ThreadLedger, clock: Clock) {
+  constructor(ledger: KeyedStore, clock: Clock) {
     this.#ledger = ledger;
     this.#clock = clock;
   }
@@ -86,11 +86,11 @@ export class ThreadAdmission {
     open: OpenThread,
   ): Promise<ThreadLease> {
     const run = { kind: "run", id: input.runId } as const;
-    const owning = { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
+    const owning = { partition: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
     const { known, rows } = await this.#ledger.claim(
       [
         { ...owning, isLookup: true },
-        { thread: key, row: { ...run, value: { at: this.#clock.now() } } },
+        { partition: key, row: { ...run, value: { at: this.#clock.now() } } },
         ...(session === undefined ? [] : [session.claim]),
       ],
       key,
@@ -148,10 +148,10 @@ export class ThreadAdmission {
    * gateways that share a ledger may both have read that there was no answer yet. The same answer
    * may come again after a run that broke off.
    */
-  async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<LedgerName[]> {
-    const free: LedgerName[] = [];
+  async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<RowName[]> {
+    const free: RowName[] = [];
     if (claims.length === 0) return free;
-    const { known } = await this.#ledger.claim(claims.map(({ row }) => ({ thread: key, row })));
+    const { known } = await this.#ledger.claim(claims.map(({ row }) => ({ partition: key, row })));
     claims.forEach(({ row, finding }, index) => {
       const there = known[index];
       if (there === undefined) free.push({ kind: row.kind, id: row.id });
@@ -165,7 +165,7 @@ export class ThreadAdmission {
  * The owner of a thread: the first principal whose request is admitted. The agent knows threads by
  * their ids alone, so all anonymous clients count as one owner, in whichever session.
  */
-function ownerRow({ id }: Principal): LedgerRow {
+function ownerRow({ id }: Principal): StoredRow {
   return { kind: "thread", id: "", value: { owner: id } };
 }
 

@@ -1,7 +1,7 @@
 import { compilePolicy, loadPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { call, inRun } from "../testing/events.js";
 import { ThreadAdmission } from "./thread-admission.js";
@@ -14,7 +14,7 @@ function createAdmission(): (
   runId: string,
   fields?: Partial<RunAgentInput>,
 ) => Promise<ThreadLease> {
-  const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
+  const threadAdmission = new ThreadAdmission(createMemoryStore(SYSTEM_CLOCK), SYSTEM_CLOCK);
   return (id, runId, fields = {}) => {
     const input = { threadId: "t", runId, protocolVersion: "1.0", messages: [], ...fields };
     return threadAdmission.open({ agent: "a", scope: "", principal: { id }, policy, input });

@@ -7,7 +7,7 @@ import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
 import { earlierThread } from "../thread/held-thread.js";
 import type { EarlierThread } from "../thread/held-thread.js";
-import type { LedgerClaim, LedgerName, LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { TraceWrite } from "../thread/pending-rows.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
 import { RunTrace } from "../thread/run-trace.js";
@@ -20,7 +20,7 @@ import type { OpenThread } from "./open-thread.js";
 
 /** Options of {@link ThreadLease}. */
 export type LeaseFacts = {
-  readonly ledger: ThreadLedger;
+  readonly ledger: KeyedStore;
   readonly key: string;
   readonly open: OpenThread;
   readonly input: RunAgentInput;
@@ -31,15 +31,15 @@ export type LeaseFacts = {
   /** Whether a request with a history that differs from the ledger is rejected. */
   readonly isHistoryChecked: boolean;
   /** Keys that were free before this request claimed them. */
-  readonly claimed: readonly LedgerName[];
+  readonly claimed: readonly RowName[];
   /** Rows of the content withheld on the thread in earlier runs. */
-  readonly withheld: readonly LedgerRow[];
+  readonly withheld: readonly StoredRow[];
   /** Makes the principal the thread's owner, if it has none. */
-  readonly owning: LedgerClaim | undefined;
+  readonly owning: RowClaim | undefined;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
-const NO_ROWS: readonly LedgerRow[] = [];
+const NO_ROWS: readonly StoredRow[] = [];
 
 /**
  * The hold of one request on its thread: from its review, if it is admitted, to the end of its run.
@@ -54,14 +54,14 @@ export class ThreadLease {
    */
   readonly writtenKeys: readonly string[] | undefined;
   readonly #isHistoryChecked: boolean;
-  readonly #withheld: readonly LedgerRow[];
-  readonly #ledger: ThreadLedger;
+  readonly #withheld: readonly StoredRow[];
+  readonly #ledger: KeyedStore;
   readonly #key: string;
   readonly #open: OpenThread;
   readonly #input: RunAgentInput;
-  readonly #owning: LedgerClaim | undefined;
+  readonly #owning: RowClaim | undefined;
   /** Rows for the new content of the request. */
-  #newRows: readonly LedgerRow[];
+  #newRows: readonly StoredRow[];
   /** The write that undoes everything the request has written so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
@@ -227,7 +227,7 @@ export class ThreadLease {
 /** The messages among these rows, as those of a client that repeats none. */
 function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
   if (write === undefined) return undefined;
-  const isMessage = ({ kind }: LedgerName): boolean => kind === "message" || kind === "shown";
+  const isMessage = ({ kind }: RowName): boolean => kind === "message" || kind === "shown";
   const rows = write.rows.filter(isMessage).map((row) => ({ ...row, kind: "shown" as const }));
   const kept = new Set(rows.map(({ id }) => id));
   const removed = write.removed
@@ -248,7 +248,7 @@ function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEven
 }
 
 /** The write that undoes these rows: it restores the earlier ones and removes the others. */
-function undoOf(state: ThreadState, rows: readonly LedgerRow[]): TraceWrite {
+function undoOf(state: ThreadState, rows: readonly StoredRow[]): TraceWrite {
   const undo: TraceWrite = { rows: [], removed: [] };
   for (const { kind, id } of rows) {
     if (kind === "declined") {
@@ -267,7 +267,7 @@ function undoOf(state: ThreadState, rows: readonly LedgerRow[]): TraceWrite {
   return undo;
 }
 
-function apply(state: ThreadState, rows: readonly LedgerRow[]): void {
+function apply(state: ThreadState, rows: readonly StoredRow[]): void {
   const added = stateOf(rows);
   for (const [id, record] of added.messages) state.messages.set(id, record);
   for (const [id, call] of added.calls) state.calls.set(id, call);

@@ -24,8 +24,8 @@ import { createWatchedRecorder } from "../outbound/record/watched-recorder.js";
 import { createRefusalLog } from "../inbound/refusal-log.js";
 import { SYSTEM_LOOKUP } from "../inbound/source-lookup.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
-import type { ThreadLedger } from "../thread/ledger.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import type { KeyedStore } from "../store/keyed-store.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { createRelayListener } from "../cluster/relay-listener.js";
 import { Relays } from "../cluster/relays.js";
 import type { RelayOptions } from "../cluster/relays.js";
@@ -54,7 +54,7 @@ export type GatewayOptions = {
   /** Whether clients get receipts; those that request them do when left out. */
   readonly receiptsToClients?: "on_request" | "never";
   /** Stores threads; in memory when left out. */
-  readonly ledger?: ThreadLedger;
+  readonly ledger?: KeyedStore;
   readonly tokens?: TokenVerifier;
   /** Shares the counts of velocity caps with other gateways; in memory when left out. */
   readonly velocity?: CounterBookOptions["shared"];
@@ -113,7 +113,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const recorder = createWatchedRecorder(options.recorder);
   const drain = { isLeaving: false, isDraining: false };
   const telemetry = options.telemetry ?? createTelemetry();
-  const ledger = watchLedger(options.ledger ?? createMemoryLedger(clock), clock, telemetry.ledger);
+  const ledger = watchLedger(options.ledger ?? createMemoryStore(clock), clock, telemetry.ledger);
   const readiness = (): Readiness => {
     if (drain.isLeaving) return "stopping";
     // Both are called, so that each notices when its store is back.

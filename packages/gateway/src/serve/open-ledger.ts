@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { BUDGETS } from "../quota/budgets/ledger-budgets.js";
 import type { GatewayConfig } from "../config/config.js";
-import "../thread/errors.js";
-import { forgetOld, wasUsed } from "../thread/forget-old.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import "../store/errors.js";
+import { forgetOld, wasUsed } from "../store/forget-old.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import {
-  openPostgresLedger,
-  wasPostgresLedgerUsed,
-} from "../store/postgres/open-postgres-ledger.js";
-import { keepRecentThreads } from "../thread/recent-threads.js";
-import { openSqliteLedger, wasSqliteLedgerUsed } from "../store/sqlite/open-sqlite-ledger.js";
+  openPostgresKeyedStore,
+  wasPostgresStoreUsed,
+} from "../store/postgres/open-postgres-store.js";
+import { keepRecentRows } from "../store/recent-rows.js";
+import { openSqliteKeyedStore, wasSqliteStoreUsed } from "../store/sqlite/open-sqlite-store.js";
 import type { Clock } from "../base/ports.js";
 
 const HOUR_MS = 3_600_000;
@@ -28,18 +28,18 @@ export async function openLedger(
   config: GatewayConfig,
   clock: Clock,
   { entries, acceptsMissing }: LedgerExpectation,
-): Promise<ThreadLedger> {
+): Promise<KeyedStore> {
   const { store, origin } = config.receipts;
-  const open = async (): Promise<ThreadLedger> =>
+  const open = async (): Promise<KeyedStore> =>
     store.startsWith("sqlite:")
       ? // The lock of the receipts' directory keeps other processes away from it.
-        keepRecentThreads(
-          await openSqliteLedger({
+        keepRecentRows(
+          await openSqliteKeyedStore({
             directory: join(store.slice("sqlite:".length), "ledger"),
             clock,
           }),
         )
-      : openPostgresLedger({ url: store, name: origin, clock });
+      : openPostgresKeyedStore({ url: store, name: origin, clock });
   const opened = await open();
   let isNew: boolean;
   try {
@@ -82,8 +82,8 @@ export async function assertLedgerIn(
 ): Promise<void> {
   if (entries === 0 || acceptsMissing) return;
   const isUsed = store.startsWith("sqlite:")
-    ? await wasSqliteLedgerUsed(join(store.slice("sqlite:".length), "ledger"))
-    : await wasPostgresLedgerUsed(store, origin);
+    ? await wasSqliteStoreUsed(join(store.slice("sqlite:".length), "ledger"))
+    : await wasPostgresStoreUsed(store, origin);
   if (!isUsed) throw missing(entries);
 }
 

@@ -14,7 +14,7 @@ import { openSharedRevocations } from "../access/shared-revocations.js";
 import type { SharedRevocations } from "../access/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
 import type { Following } from "../store/follow.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../base/ports.js";
 import type { TokenVerifier } from "../access/capabilities.js";
@@ -27,7 +27,7 @@ export async function openTokens(
   config: GatewayConfig,
   clock: Clock,
   journal: Journal,
-  ledger: ThreadLedger,
+  ledger: KeyedStore,
 ): Promise<OpenTokens> {
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
@@ -152,7 +152,7 @@ function reservationsOf(
 function openBudgets(
   { receipts }: GatewayConfig,
   clock: Clock,
-  ledger: ThreadLedger,
+  ledger: KeyedStore,
 ): Promise<BudgetStore> {
   return receipts.store.startsWith("sqlite:")
     ? openLedgerBudgets(ledger, clock)

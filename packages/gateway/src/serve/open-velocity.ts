@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/config.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -12,7 +12,7 @@ import type { VelocityStore } from "../quota/velocity/velocity-store.js";
 export type VelocityParts = {
   /** The name of this gateway in the fleet. */
   readonly gateway: string;
-  readonly ledger: ThreadLedger;
+  readonly ledger: KeyedStore;
   readonly clock: Clock;
   readonly journal: Journal;
   readonly telemetry: Telemetry;

@@ -2,26 +2,26 @@ import { CountersignError } from "@countersign/core";
 import { createFakeClock } from "@countersign/testkit";
 import type { FakeClock } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import type { ThreadLedger } from "../thread/ledger.js";
-import "../thread/errors.js";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
+import type { KeyedStore } from "../store/keyed-store.js";
+import "../store/errors.js";
+import { createMemoryStore } from "../store/memory-store.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { OWNER_TRUST_MS, SessionOwners } from "./session-owners.js";
 
 const [alice, bob] = [{ id: "alice" }, { id: "bob" }];
 const FOREIGN = { code: "ERR_ACCESS_SESSION" };
 
-/** Creates gateways on one ledger, whose queries are counted. */
+/** Creates gateways on one store, whose queries are counted. */
 function open(clock: FakeClock = createFakeClock()): {
-  ledger: ThreadLedger;
+  store: KeyedStore;
   gateway(limits?: { total?: number; each?: number }): SessionOwners;
 } {
-  const ledger = createMemoryLedger(clock);
-  vi.spyOn(ledger, "claim");
-  vi.spyOn(ledger, "write");
+  const store = createMemoryStore(clock);
+  vi.spyOn(store, "claim");
+  vi.spyOn(store, "write");
   return {
-    ledger,
-    gateway: (limits = {}) => new SessionOwners({ clock, ledger, limits }),
+    store,
+    gateway: (limits = {}) => new SessionOwners({ clock, store, limits }),
   };
 }
 
@@ -51,42 +51,42 @@ test("a session without a principal has no owner, and can be claimed later", asy
   await expect(gateway().own("free", ANONYMOUS)).rejects.toMatchObject(FOREIGN);
 });
 
-test("a session in constant use costs one ledger query an hour, which also refreshes its age", async () => {
+test("a session in constant use costs one store query an hour, which also refreshes its age", async () => {
   const clock = createFakeClock();
-  const { ledger, gateway } = open(clock);
+  const { store, gateway } = open(clock);
   const owners = gateway();
   for (let count = 0; count < 5; count++) await owners.own("s", alice);
-  expect(ledger.claim).toHaveBeenCalledTimes(1);
+  expect(store.claim).toHaveBeenCalledTimes(1);
   clock.advance(OWNER_TRUST_MS);
   await owners.own("s", alice);
   await owners.own("s", alice);
-  expect(ledger.claim).toHaveBeenCalledTimes(2);
-  expect(ledger.write).toHaveBeenCalledTimes(1);
+  expect(store.claim).toHaveBeenCalledTimes(2);
+  expect(store.write).toHaveBeenCalledTimes(1);
   // The refreshed session is not removed for its age.
-  await ledger.forget(clock.now());
+  await store.forget(clock.now());
   await expect(gateway().own("s", bob)).rejects.toMatchObject(FOREIGN);
 });
 
-test("an id that the gateway generated costs no ledger query until a client names it", async () => {
-  const { ledger, gateway } = open();
+test("an id that the gateway generated costs no store query until a client names it", async () => {
+  const { store, gateway } = open();
   const owners = gateway();
   owners.claim("minted", alice);
   expect(() => owners.claim("minted", bob)).toThrow(/not yours/);
   await expect(owners.own("minted", bob)).rejects.toMatchObject(FOREIGN);
-  expect(ledger.claim).not.toHaveBeenCalled();
+  expect(store.claim).not.toHaveBeenCalled();
   await owners.own("minted", alice);
   await expect(gateway().own("minted", bob)).rejects.toMatchObject(FOREIGN);
 });
 
 test("a principal with many sessions evicts its own from the cache, and an evicted one is queried again", async () => {
-  const { ledger, gateway } = open();
+  const { store, gateway } = open();
   const owners = gateway({ total: 5, each: 2 });
   await owners.own("s1", alice);
   for (let index = 0; index < 10; index++) await owners.own(`b${index}`, bob);
-  vi.mocked(ledger.claim).mockClear();
+  vi.mocked(store.claim).mockClear();
   expect(() => owners.check("s1", bob)).toThrow(/not yours/);
   await owners.own("s1", alice);
-  expect(ledger.claim).not.toHaveBeenCalled();
+  expect(store.claim).not.toHaveBeenCalled();
   owners.check("b0", alice);
   await expect(owners.own("b0", alice)).rejects.toMatchObject(FOREIGN);
   for (let index = 0; index < 5; index++) await owners.own(`c${index}`, { id: `c${index}` });
@@ -94,13 +94,13 @@ test("a principal with many sessions evicts its own from the cache, and an evict
   await expect(owners.own("s1", bob)).rejects.toMatchObject(FOREIGN);
 });
 
-test("while the ledger is down only sessions known to be the principal's are accepted", async () => {
+test("while the store is down only sessions known to be the principal's are accepted", async () => {
   const clock = createFakeClock();
-  const ledger = createMemoryLedger(clock);
-  const owners = new SessionOwners({ clock, ledger });
+  const store = createMemoryStore(clock);
+  const owners = new SessionOwners({ clock, store });
   await owners.own("known", alice);
   const failure = new CountersignError("ERR_LEDGER_UNAVAILABLE", "down", {});
-  vi.spyOn(ledger, "claim").mockRejectedValue(failure);
+  vi.spyOn(store, "claim").mockRejectedValue(failure);
   await owners.own("known", alice);
   await expect(owners.own("new", alice)).rejects.toBe(failure);
 });

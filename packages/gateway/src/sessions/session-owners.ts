@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { LedgerClaim, ThreadLedger } from "../thread/ledger.js";
+import type { RowClaim, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import "../access/errors.js";
 import { ANONYMOUS } from "../access/principal.js";
@@ -10,22 +10,22 @@ import type { Principal } from "../access/principal.js";
 const MAX_OWNED = 200_000;
 const MAX_OWNED_EACH = 2000;
 /**
- * How long a cached owner is trusted; then the ledger is queried again, which also refreshes the
+ * How long a cached owner is trusted; then the store is queried again, which also refreshes the
  * session's age.
  */
 export const OWNER_TRUST_MS = 3_600_000;
 
-/** A query about a session's owner that is sent to the ledger together with others. */
+/** A query about a session's owner that is sent to the store together with others. */
 export type SessionRequest = {
-  readonly claim: LedgerClaim;
-  /** Takes the ledger's row; throws when the session belongs to another principal. */
+  readonly claim: RowClaim;
+  /** Takes the store's row; throws when the session belongs to another principal. */
   settle(known: JsonObject | undefined): void;
 };
 
 /** Options of {@link SessionOwners}. */
 export type SessionOwnersOptions = {
   readonly clock: Clock;
-  readonly ledger: ThreadLedger;
+  readonly store: KeyedStore;
   readonly limits?: { readonly total?: number; readonly each?: number };
 };
 
@@ -33,22 +33,22 @@ type Owned = { readonly owner: string; readonly confirmedAt: number };
 
 /**
  * Owners of sessions: the first principal that uses an id owns it, at every gateway that shares the
- * ledger.
+ * store.
  *
  * The cache saves queries and has two bounds. A principal with many sessions evicts its own oldest
  * one first; in total, the least recently used one is evicted. A client cannot know an id that the
- * gateway has just generated, so the ledger gets a row only when a client names it.
+ * gateway has just generated, so the store gets a row only when a client names it.
  */
 export class SessionOwners {
   readonly #owners = new Map<string, Owned>();
   readonly #owned = new Map<string, Set<string>>();
   readonly #clock: Clock;
-  readonly #ledger: ThreadLedger;
+  readonly #store: KeyedStore;
   readonly #limits: { readonly total: number; readonly each: number };
 
-  constructor({ clock, ledger, limits = {} }: SessionOwnersOptions) {
+  constructor({ clock, store, limits = {} }: SessionOwnersOptions) {
     this.#clock = clock;
-    this.#ledger = ledger;
+    this.#store = store;
     this.#limits = { total: limits.total ?? MAX_OWNED, each: limits.each ?? MAX_OWNED_EACH };
   }
 
@@ -65,7 +65,7 @@ export class SessionOwners {
   async own(sessionId: string, principal: Principal): Promise<void> {
     const question = this.ask(sessionId, principal);
     if (question === undefined) return;
-    const { known } = await this.#ledger.claim([question.claim]);
+    const { known } = await this.#store.claim([question.claim]);
     question.settle(known[0]);
   }
 
@@ -82,34 +82,34 @@ export class SessionOwners {
       this.#remember(sessionId, principal, confirmedAt);
       return undefined;
     }
-    const thread = threadOf(sessionId);
+    const partition = partitionOf(sessionId);
     const row = { kind: "session", id: "", value: { owner: principal.id, at: now } } as const;
     // A session that every client shares has no owner.
-    const claim: LedgerClaim =
-      principal.id === ANONYMOUS.id ? { thread, row, isLookup: true } : { thread, row };
+    const claim: RowClaim =
+      principal.id === ANONYMOUS.id ? { partition, row, isLookup: true } : { partition, row };
     return {
       claim,
       settle: (known) => {
         if (known !== undefined && known["owner"] !== principal.id) throw foreign();
         this.check(sessionId, principal);
         this.#remember(sessionId, principal, now);
-        // A session in use must not expire in the ledger, or any principal could claim it. If this
+        // A session in use must not expire in the store, or any principal could claim it. If this
         // write fails, the next query repeats it.
         if (known !== undefined && !isRecent(Number(known["at"]), now)) {
-          void this.#ledger.write(thread, [row]).catch(() => undefined);
+          void this.#store.write(partition, [row]).catch(() => undefined);
         }
       },
     };
   }
 
   /**
-   * The owner of a session in the cache or the ledger; `undefined` when it has none. Claims
+   * The owner of a session in the cache or the store; `undefined` when it has none. Claims
    * nothing: the session may have an owner a moment later.
    */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     const row = { kind: "session", id: "", value: {} } as const;
-    const question = { thread: threadOf(sessionId), row, isLookup: true } as const;
-    const { known } = await this.#ledger.claim([question]);
+    const question = { partition: partitionOf(sessionId), row, isLookup: true } as const;
+    const { known } = await this.#store.claim([question]);
     const owner = known[0]?.["owner"];
     return typeof owner === "string" ? owner : this.#owners.get(sessionId)?.owner;
   }
@@ -146,8 +146,8 @@ export class SessionOwners {
   }
 }
 
-/** The ledger's key for a session's owner. */
-function threadOf(sessionId: string): string {
+/** The partition of a session's owner. */
+function partitionOf(sessionId: string): string {
   return JSON.stringify(["", "session", sessionId]);
 }
 

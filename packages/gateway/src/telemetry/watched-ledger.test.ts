@@ -1,8 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import { post } from "../testing/transports.js";
@@ -13,11 +13,11 @@ import { watchLedger } from "./watched-ledger.js";
 function createFragileLedger() {
   const state = { isFull: false };
   const clock = { now: () => 0 };
-  const inner = createMemoryLedger(clock);
+  const inner = createMemoryStore(clock);
   const check = (): void => {
     if (state.isFull) throw new CountersignError("ERR_LEDGER_UNAVAILABLE", "disk is full", {});
   };
-  const ledger: ThreadLedger = {
+  const ledger: KeyedStore = {
     ...inner,
     write: async (...parameters) => {
       check();
@@ -56,7 +56,7 @@ test("a ledger that fails is counted and not ready, and one success makes it rea
 test("an error that the store did not cause leaves it ready", async () => {
   const { ledger, clock } = createFragileLedger();
   const { ledger: counts } = createTelemetry();
-  const claim: ThreadLedger["claim"] = async () => {
+  const claim: KeyedStore["claim"] = async () => {
     throw new CountersignError("ERR_LEDGER_FULL", "too many messages", { limit: 1 });
   };
   const watched = watchLedger({ ...ledger, claim }, clock, counts);

@@ -1,11 +1,11 @@
 import { isCountersignError } from "@countersign/core";
-import type { LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import type { StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import { createHealth } from "../base/health.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** A ledger that knows whether threads can be read and written now. */
-export type WatchedLedger = ThreadLedger & { isReady(): boolean };
+export type WatchedLedger = KeyedStore & { isReady(): boolean };
 
 /** A thread without an agent, since agents' names are not empty. It expires like any other. */
 const PROBE_THREAD = JSON.stringify(["", "", "probe"]);
@@ -15,12 +15,12 @@ const PROBE_THREAD = JSON.stringify(["", "", "probe"]);
  * can be written.
  */
 export function watchLedger(
-  ledger: ThreadLedger,
+  ledger: KeyedStore,
   clock: Clock,
   counts: Telemetry["ledger"],
 ): WatchedLedger {
   const health = createHealth(() => {
-    const row: LedgerRow = { kind: "thread", id: "", value: { at: clock.now() } };
+    const row: StoredRow = { kind: "thread", id: "", value: { at: clock.now() } };
     return ledger.write(PROBE_THREAD, [row]);
   });
   const watched = async <Value>(answer: Promise<Value>): Promise<Value> => {

@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import type { Message } from "@countersign/wire";
-import { createMemoryLedger } from "../thread/memory-ledger.js";
-import type { ThreadLedger } from "../thread/ledger.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { KeyedStore } from "../store/keyed-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { ASK } from "./begun-thread.js";
 import { idsOf } from "./events.js";
@@ -40,11 +40,11 @@ export async function startPair({
   ledgers,
 }: {
   policy?: string;
-  ledgers?: readonly [ThreadLedger, ThreadLedger];
+  ledgers?: readonly [KeyedStore, KeyedStore];
 } = {}): Promise<GatewayPair> {
   const script = new Map<string, string>();
-  const memory = createMemoryLedger(SYSTEM_CLOCK);
-  const start = (ledger: ThreadLedger): Promise<Fixture> =>
+  const memory = createMemoryStore(SYSTEM_CLOCK);
+  const start = (ledger: KeyedStore): Promise<Fixture> =>
     startFixture(
       ({ body }) => {
         const { threadId, runId } = idsOf(body);

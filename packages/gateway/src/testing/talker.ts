@@ -1,10 +1,10 @@
 import { sseFrame } from "@countersign/testkit";
 import type { FakePiece, FakeScript } from "@countersign/testkit";
 import { expect } from "vitest";
-import { idsOf } from "../testing/events.js";
-import type { Fixture } from "../testing/fixture.js";
-import { readStream } from "../testing/stream-reader.js";
-import type { ReadFrame, ReadOptions, StreamReader } from "../testing/stream-reader.js";
+import { idsOf } from "./events.js";
+import type { Fixture } from "./fixture.js";
+import { readStream } from "./stream-reader.js";
+import type { ReadFrame, ReadOptions, StreamReader } from "./stream-reader.js";
 
 /** An agent that sends its message word by word, on the test's command. */
 export function createTalker(words: number, size = 1) {

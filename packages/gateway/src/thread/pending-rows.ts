@@ -1,15 +1,15 @@
 import { SmallMap } from "@countersign/core";
-import type { LedgerName, LedgerRow } from "./ledger.js";
+import type { RowName, StoredRow } from "../store/keyed-store.js";
 
 /** Rows to put and names to remove, in one write. */
-export type TraceWrite = { readonly rows: LedgerRow[]; readonly removed: LedgerName[] };
+export type TraceWrite = { readonly rows: StoredRow[]; readonly removed: RowName[] };
 
 /** The rows that a run writes to the ledger next; the last change of each row wins. */
 export class PendingRows {
-  readonly #rows = new SmallMap<string, LedgerRow>();
-  #removed: LedgerName[] = [];
+  readonly #rows = new SmallMap<string, StoredRow>();
+  #removed: RowName[] = [];
 
-  put(row: LedgerRow): void {
+  put(row: StoredRow): void {
     // A removed row is put again before its removal was written.
     if (this.#removed.length > 0) {
       this.#removed = this.#removed.filter(({ kind, id }) => kind !== row.kind || id !== row.id);
@@ -17,7 +17,7 @@ export class PendingRows {
     this.#rows.set(keyOf(row), row);
   }
 
-  remove(name: LedgerName): void {
+  remove(name: RowName): void {
     this.#rows.delete(keyOf(name));
     this.#removed.push(name);
   }
@@ -36,6 +36,6 @@ export class PendingRows {
   }
 }
 
-function keyOf({ kind, id }: LedgerName): string {
+function keyOf({ kind, id }: RowName): string {
   return `${kind}\n${id}`;
 }

@@ -1,7 +1,7 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
 import { digestOf } from "./digest.js";
-import type { LedgerRow } from "./ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import type { MessageRecord } from "./message-record.js";
 import { RunTrace } from "./run-trace.js";
 import { stateOf } from "./thread-state.js";
@@ -9,7 +9,7 @@ import { stateOf } from "./thread-state.js";
 const DELTAS = 4096;
 
 /** The rows of a run that sends messages of that many deltas each and breaks off. */
-function cutRun(runId: string, messages: number, rows: readonly LedgerRow[] = []): LedgerRow[] {
+function cutRun(runId: string, messages: number, rows: readonly StoredRow[] = []): StoredRow[] {
   const input = { threadId: "t", runId, messages: [], state: {}, tools: [], context: [] };
   const trace = new RunTrace({ ...input, forwardedProps: {} }, stateOf(rows));
   const see = (event: AgUiEvent): void => trace.see(event);
@@ -24,11 +24,11 @@ function cutRun(runId: string, messages: number, rows: readonly LedgerRow[] = []
   return trace.cut().rows;
 }
 
-const recordsOf = (rows: readonly LedgerRow[]): MessageRecord[] =>
+const recordsOf = (rows: readonly StoredRow[]): MessageRecord[] =>
   rows
     .filter(({ kind }) => kind === "message")
     .map(({ value }) => value as unknown as MessageRecord);
-const countOf = (rows: readonly LedgerRow[]): number =>
+const countOf = (rows: readonly StoredRow[]): number =>
   recordsOf(rows).reduce((sum, { content }) => sum + content.length, 0);
 
 test("a cut run with many long messages keeps the newest prefixes, and each whole text", () => {
@@ -46,7 +46,7 @@ test("a cut run with many long messages keeps the newest prefixes, and each whol
 });
 
 test("a thread of many cut runs keeps a bounded number of prefixes, and the whole of every message", () => {
-  const rows: LedgerRow[] = [];
+  const rows: StoredRow[] = [];
   for (let run = 0; run < 6; run += 1) rows.push(...cutRun(`r${run}`, 4, rows));
   expect(countOf(rows)).toBeLessThan(65_536 + 6 * 4 * 3);
   const whole = digestOf("a".repeat(DELTAS));

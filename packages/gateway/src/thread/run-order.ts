@@ -1,6 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { Conversation } from "./conversation.js";
-import type { LedgerRow } from "./ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import { orderRow } from "./thread-state.js";
 import type { ThreadState } from "./thread-state.js";
 
@@ -73,13 +73,13 @@ export class RunOrder {
   }
 
   /** The order row during the run; messages delivered so far may not have arrived. */
-  rowMeanwhile(ids: readonly string[]): LedgerRow {
+  rowMeanwhile(ids: readonly string[]): StoredRow {
     const isLoose = (id: string): boolean => this.#isLoose(id) || this.isFresh(id);
     return orderRow(ids, this.#firstOf(ids), isLoose, this.#facts.runId);
   }
 
   /** The order row at the end of the run. */
-  rowAtEnd(ids: readonly string[]): LedgerRow {
+  rowAtEnd(ids: readonly string[]): StoredRow {
     return orderRow(ids, this.#firstOf(ids), (id) => this.#isLoose(id));
   }
 

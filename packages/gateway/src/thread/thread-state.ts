@@ -2,7 +2,7 @@ import { isJsonObject, SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Interrupt, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "./digest.js";
-import type { LedgerRow } from "./ledger.js";
+import type { StoredRow } from "../store/keyed-store.js";
 import { decodeRecord } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import { NO_SHARED_STATE } from "./shared-state.js";
@@ -135,7 +135,7 @@ export function shownThread({ shown }: ThreadState): ThreadState {
 }
 
 /** Reads a thread's rows. */
-export function stateOf(rows: readonly LedgerRow[]): ThreadState {
+export function stateOf(rows: readonly StoredRow[]): ThreadState {
   const state: ThreadState = {
     order: [],
     loose: NONE,
@@ -179,7 +179,7 @@ export function orderRow(
   latest: number,
   isLoose: (id: string) => boolean,
   run?: string,
-): LedgerRow {
+): StoredRow {
   const loose = ids.filter(isLoose);
   const value: OrderValue = {
     ids: [...ids],
@@ -237,7 +237,7 @@ function parentsOf(messages: Records): Map<string, string> {
 export const MAX_DECLARED_TOOLS = 1000;
 
 /** Rows for the tools that a request declares and the thread does not know yet. */
-export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState): LedgerRow[] {
+export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState): StoredRow[] {
   const fresh = new Set(
     tools.map(({ name }) => digestOf(name)).filter((id) => !known.tools.has(id)),
   );
@@ -248,12 +248,12 @@ export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState):
 type DeclinedValue = { calls: readonly AskedCall[] };
 
 /** The row of the shared state. */
-export function sharedRow(shared: SharedState): LedgerRow {
+export function sharedRow(shared: SharedState): StoredRow {
   return { kind: "state", id: "", value: shared as unknown as JsonObject };
 }
 
 /** The row of the declined calls. */
-export function declinedRow(calls: readonly AskedCall[]): LedgerRow {
+export function declinedRow(calls: readonly AskedCall[]): StoredRow {
   return { kind: "declined", id: "", value: { calls } as unknown as JsonObject };
 }
 
@@ -262,6 +262,6 @@ export function rowOf(
   kind: "message" | "shown" | "call" | "interrupt",
   id: string,
   value: MessageRecord | CallState | InterruptState,
-): LedgerRow {
+): StoredRow {
   return { kind, id, value: value as unknown as JsonObject };
 }

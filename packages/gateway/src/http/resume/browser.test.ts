@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../../access/access.js";
-import { createMemoryLedger } from "../../thread/memory-ledger.js";
+import { createMemoryStore } from "../../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../../base/ports.js";
 import { idsOf } from "../../testing/events.js";
 import { startFixture } from "../../testing/fixture.js";
@@ -76,7 +76,7 @@ test.skipIf(isMissing)(
       access: createAccess([identity.authenticator()]),
       origins: [page.url],
       ticketKey: new Uint8Array(32).fill(3),
-      ledger: createMemoryLedger(SYSTEM_CLOCK),
+      ledger: createMemoryStore(SYSTEM_CLOCK),
     });
     fixtures = [first, second];
     const portOf = ({ gateway }: Fixture): number =>

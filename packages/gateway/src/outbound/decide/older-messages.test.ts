@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ThreadLedger } from "../../thread/ledger.js";
-import { openPostgresLedger } from "../../store/postgres/open-postgres-ledger.js";
-import { openSqliteLedger } from "../../store/sqlite/open-sqlite-ledger.js";
+import type { KeyedStore } from "../../store/keyed-store.js";
+import { openPostgresKeyedStore } from "../../store/postgres/open-postgres-store.js";
+import { openSqliteKeyedStore } from "../../store/sqlite/open-sqlite-store.js";
 import { SYSTEM_CLOCK } from "../../base/ports.js";
 import { text } from "../../testing/events.js";
 import {
@@ -206,14 +206,12 @@ test("a policy that observes blocks nothing and names the rules", async () => {
 });
 
 /** Opens a ledger twice over one store, like two gateways, or one after a restart. */
-const STORES: Record<
-  string,
-  (folder: string, url: () => Promise<string>) => Promise<ThreadLedger>
-> = {
-  SQLite: (directory) => openSqliteLedger({ directory, clock: SYSTEM_CLOCK }),
-  PostgreSQL: async (_, url) =>
-    openPostgresLedger({ url: await url(), name: "older", clock: SYSTEM_CLOCK }),
-};
+const STORES: Record<string, (folder: string, url: () => Promise<string>) => Promise<KeyedStore>> =
+  {
+    SQLite: (directory) => openSqliteKeyedStore({ directory, clock: SYSTEM_CLOCK }),
+    PostgreSQL: async (_, url) =>
+      openPostgresKeyedStore({ url: await url(), name: "older", clock: SYSTEM_CLOCK }),
+  };
 
 test.each(Object.keys(STORES))(
   "the ledger has what the gateway knows of a thread: %s",

@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import type { Message } from "@countersign/wire";
 import { afterEach, expect, test } from "vitest";
-import { createMemoryLedger } from "../../thread/memory-ledger.js";
+import { createMemoryStore } from "../../store/memory-store.js";
 import { call, idsOf, inRun, text } from "../../testing/events.js";
 import { OPEN_POLICY, startFixture } from "../../testing/fixture.js";
 import type { Fixture } from "../../testing/fixture.js";
@@ -45,7 +45,7 @@ function messagesOf(calls: readonly Call[]): Message[] {
 
 /** Gateways on one ledger and one clock; each calls an agent that makes the calls the test names. */
 function gateways(policy: string, now: { at: number }, form = "streamed") {
-  const ledger = createMemoryLedger({ now: () => now.at });
+  const ledger = createMemoryStore({ now: () => now.at });
   let runs = 0;
   return async () => {
     let calls: readonly [tool: string, args: string][] = [];

@@ -1,4 +1,4 @@
-import type { LedgerRow } from "../../thread/ledger.js";
+import type { StoredRow } from "../../store/keyed-store.js";
 
 /** The number of times kept for one thread; the most that `ag_ui_tools.quarantine.denials` can require. */
 const MAX_TIMES = 100;
@@ -14,7 +14,7 @@ export class DeniedCalls {
   readonly #times: number[];
   #isFresh = false;
 
-  constructor(owner: string, rows: readonly LedgerRow[]) {
+  constructor(owner: string, rows: readonly StoredRow[]) {
     this.#owner = owner;
     const row = rows.find(({ kind, id }) => kind === "denials" && id === owner);
     const times = row?.value["times"];
@@ -33,7 +33,7 @@ export class DeniedCalls {
   }
 
   /** Returns the row to write, if it changed. After a failed write the caller calls `putBack`. */
-  take(): LedgerRow[] | undefined {
+  take(): StoredRow[] | undefined {
     if (!this.#isFresh) return undefined;
     this.#isFresh = false;
     return [{ kind: "denials", id: this.#owner, value: { times: [...this.#times] } }];

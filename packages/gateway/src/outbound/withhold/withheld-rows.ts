@@ -1,6 +1,6 @@
 import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { LedgerRow } from "../../thread/ledger.js";
+import type { StoredRow } from "../../store/keyed-store.js";
 import type { Withheld } from "../../event/withheld-register.js";
 import type { UnitKey } from "../../event/unit.js";
 
@@ -13,7 +13,7 @@ import type { UnitKey } from "../../event/unit.js";
 export function withheldRows(
   owner: string,
   units: ReadonlyMap<UnitKey, Withheld>,
-): readonly LedgerRow[] {
+): readonly StoredRow[] {
   return [...units].map(([key, { rule, reason }]) => ({
     kind: "withheld",
     id: JSON.stringify([owner, key]),
@@ -22,7 +22,7 @@ export function withheldRows(
 }
 
 /** The units of one owner among a thread's rows. */
-export function withheldOf(rows: readonly LedgerRow[], owner: string): [UnitKey, Withheld][] {
+export function withheldOf(rows: readonly StoredRow[], owner: string): [UnitKey, Withheld][] {
   const units: [UnitKey, Withheld][] = [];
   for (const { kind, id, value } of rows) {
     if (kind !== "withheld") continue;

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSqliteLedger } from "../../store/sqlite/open-sqlite-ledger.js";
+import { openSqliteKeyedStore } from "../../store/sqlite/open-sqlite-store.js";
 import type { BudgetStore } from "./budget-store.js";
 import { openLedgerBudgets } from "./ledger-budgets.js";
 import { openPostgresBudgets } from "./postgres-budgets.js";
@@ -32,7 +32,7 @@ const KINDS: Record<string, (at?: { now(): number }) => Promise<Opened>> = {
     return { store, close: () => store.close() };
   },
   ledger: async (at = clock) => {
-    const ledger = await openSqliteLedger({ directory: folder, clock: at });
+    const ledger = await openSqliteKeyedStore({ directory: folder, clock: at });
     const store = await openLedgerBudgets(ledger, at);
     return { store, close: () => ledger.close() };
   },

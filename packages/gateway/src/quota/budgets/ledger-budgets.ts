@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import type { LedgerRow, ThreadLedger } from "../../thread/ledger.js";
+import type { StoredRow, KeyedStore } from "../../store/keyed-store.js";
 import type { Clock } from "../../base/ports.js";
 import type { BudgetStore } from "./budget-store.js";
 
@@ -18,7 +18,7 @@ type Budget = { taken: number; opened: number; expiresAt: number };
  * A grant that cannot be written stays taken here, so that a full disk grants nothing twice.
  */
 export async function openLedgerBudgets(
-  ledger: Pick<ThreadLedger, "claim" | "write">,
+  ledger: Pick<KeyedStore, "claim" | "write">,
   clock: Clock,
 ): Promise<BudgetStore> {
   const { rows } = await ledger.claim([], BUDGETS);
@@ -46,7 +46,7 @@ export async function openLedgerBudgets(
       return grant;
     },
     giveBack: async (returned) => {
-      const changed: LedgerRow[] = [];
+      const changed: StoredRow[] = [];
       for (const { id, unused, opened } of returned) {
         const budget = budgets.get(id);
         if (budget === undefined) continue;
@@ -60,6 +60,6 @@ export async function openLedgerBudgets(
   };
 }
 
-function rowOf(id: string, budget: Budget): LedgerRow {
+function rowOf(id: string, budget: Budget): StoredRow {
   return { kind: "budget", id, value: { ...budget } as unknown as JsonObject };
 }

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { openTables } from "../../store/postgres/open-tables.js";
-import { encodeText } from "../../thread/text.js";
+import { encodeText } from "../../store/text.js";
 import type { Clock } from "../../base/ports.js";
 import "../../access/capability-errors.js";
 import type { BudgetStore } from "./budget-store.js";

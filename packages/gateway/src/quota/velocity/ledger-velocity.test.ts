@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../../thread/memory-ledger.js";
+import { createMemoryStore } from "../../store/memory-store.js";
 import type { CountedLimit } from "./count.js";
 import { openLedgerVelocity } from "./ledger-velocity.js";
 
@@ -15,7 +15,7 @@ const question = (key: string, wanted: number, lease = "l") => ({
 test("a gateway that restarts finds counted and granted events until they expire", async () => {
   let now = 1_000_000;
   const clock = { now: () => now };
-  const ledger = createMemoryLedger(clock);
+  const ledger = createMemoryStore(clock);
   const first = await openLedgerVelocity(ledger, "a", clock);
   await first.exchange([question("s1", 4, "one"), question("s2", 10, "two")]);
   const settled = [{ id: "one", used: 4, ageMs: 0 }];
@@ -33,7 +33,7 @@ test("a gateway that restarts finds counted and granted events until they expire
 
 test("a grant that cannot be written is not made, and its events stay taken", async () => {
   const clock = { now: () => 1_000_000 };
-  const ledger = createMemoryLedger(clock);
+  const ledger = createMemoryStore(clock);
   let isFull = false;
   const store = await openLedgerVelocity(
     {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import type { LedgerRow, ThreadLedger } from "../../thread/ledger.js";
+import type { StoredRow, KeyedStore } from "../../store/keyed-store.js";
 import type { Clock } from "../../base/ports.js";
 import { grantCount, emptyAt } from "./count.js";
 import type { VelocityCount } from "./count.js";
@@ -17,7 +17,7 @@ type Kept = { readonly count: VelocityCount; readonly emptyAt: number };
  * A grant that cannot be written stays taken here, so that a full disk grants nothing twice.
  */
 export async function openLedgerVelocity(
-  ledger: Pick<ThreadLedger, "claim" | "write">,
+  ledger: Pick<KeyedStore, "claim" | "write">,
   gateway: string,
   clock: Clock,
 ): Promise<VelocityStore> {
@@ -38,7 +38,7 @@ export async function openLedgerVelocity(
   return {
     exchange: async (requests) => {
       const now = clock.now();
-      const changed: LedgerRow[] = [];
+      const changed: StoredRow[] = [];
       const results = requests.map((request) => {
         const { key, limit } = request;
         const { count, result } = grantCount(kept.get(key)?.count, request, gateway, now);

@@ -1,15 +1,15 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { LedgerResponse, LedgerCall } from "./messages.js";
-import { LedgerDatabase } from "./service.js";
+import type { StoreResponse, StoreCall } from "./messages.js";
+import { StoreDatabase } from "./store-database.js";
 
 const { file } = workerData as { file: string };
 const port = parentPort;
 if (port === null) throw new TypeError("this file runs as a worker thread");
 
-const database = await LedgerDatabase.open(file);
+const database = await StoreDatabase.open(file);
 
-port.on("message", ({ id, method, parameters }: LedgerCall) => {
-  let response: LedgerResponse;
+port.on("message", ({ id, method, parameters }: StoreCall) => {
+  let response: StoreResponse;
   try {
     const run = database[method].bind(database) as (...values: unknown[]) => unknown;
     response = { id, value: run(...parameters) };
@@ -18,4 +18,4 @@ port.on("message", ({ id, method, parameters }: LedgerCall) => {
   }
   port.postMessage(response);
 });
-port.postMessage({ id: 0, value: "ready" } satisfies LedgerResponse);
+port.postMessage({ id: 0, value: "ready" } satisfies StoreResponse);

@@ -2,45 +2,45 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createMovedClock, rowsOf } from "../testing/ledger-contract.js";
-import type { MovedClock } from "../testing/ledger-contract.js";
+import { createMovedClock, rowsOf } from "../testing/keyed-store-contract.js";
+import type { MovedClock } from "../testing/keyed-store-contract.js";
 import { forgetOld } from "./forget-old.js";
-import type { ThreadLedger } from "./ledger.js";
-import { openSqliteLedger } from "../store/sqlite/open-sqlite-ledger.js";
+import type { KeyedStore } from "./keyed-store.js";
+import { openSqliteKeyedStore } from "./sqlite/open-sqlite-store.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TODAY = 1_800_000_000_000;
 
 let directory: string;
-let ledger: ThreadLedger;
+let store: KeyedStore;
 let clock: MovedClock;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "countersign-forget-"));
   clock = createMovedClock();
   clock.time = TODAY;
-  ledger = await openSqliteLedger({ directory, clock });
+  store = await openSqliteKeyedStore({ directory, clock });
 });
 afterEach(async () => {
-  await ledger.close();
+  await store.close();
   await rm(directory, { recursive: true, force: true });
 });
 
 const write = (thread: string): Promise<void> =>
-  ledger.write(thread, [{ kind: "thread", id: "", value: { owner: "alice" } }]);
+  store.write(thread, [{ kind: "thread", id: "", value: { owner: "alice" } }]);
 const isKnown = async (thread: string): Promise<boolean> =>
-  (await rowsOf(ledger, thread)).length > 0;
+  (await rowsOf(store, thread)).length > 0;
 const lookAt = (time: number, keepMs = 30 * DAY): Promise<number> => {
   clock.time = time;
-  return forgetOld(ledger, time, keepMs);
+  return forgetOld(store, time, keepMs);
 };
 
 test("a thread is removed when a check a day ago found it old, also across restarts", async () => {
   await write("t");
   const old = TODAY + 30 * DAY + 1;
   expect(await lookAt(old)).toBe(0);
-  await ledger.close();
-  ledger = await openSqliteLedger({ directory, clock });
+  await store.close();
+  store = await openSqliteKeyedStore({ directory, clock });
   expect(await lookAt(old + DAY - 1)).toBe(0);
   expect(await isKnown("t")).toBe(true);
   expect(await lookAt(old + DAY)).toBe(1);
@@ -95,7 +95,7 @@ test("a failed removal is repeated at the next call", async () => {
   const old = TODAY + 30 * DAY + 1;
   await lookAt(old);
   clock.time = old + DAY;
-  const failing: ThreadLedger = { ...ledger, forget: () => Promise.reject(new Error("silent")) };
+  const failing: KeyedStore = { ...store, forget: () => Promise.reject(new Error("silent")) };
   await expect(forgetOld(failing, clock.time, 30 * DAY)).rejects.toThrow("silent");
   expect(await isKnown("t")).toBe(true);
   expect(await lookAt(old + DAY + 1)).toBe(1);

@@ -6,29 +6,29 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import type { Clock } from "../../base/ports.js";
-import "../../thread/errors.js";
-import { LOOKS } from "../../thread/forget-old.js";
-import type { ThreadLedger } from "../../thread/ledger.js";
-import { parseStored } from "../../thread/stored-value.js";
-import { encodeText } from "../../thread/text.js";
-import type { LedgerResponse, LedgerCall } from "./messages.js";
-import { decodeRows, LedgerDatabase } from "./service.js";
-import type { ClaimResult } from "./service.js";
+import "../errors.js";
+import { LOOKS } from "../forget-old.js";
+import type { KeyedStore } from "../keyed-store.js";
+import { parseStored } from "../stored-value.js";
+import { encodeText } from "../text.js";
+import type { StoreResponse, StoreCall } from "./messages.js";
+import { decodeRows, StoreDatabase } from "./store-database.js";
+import type { ClaimResult } from "./store-database.js";
 
-/** Options of {@link openSqliteLedger}. */
-export type SqliteLedgerOptions = {
+/** Options of {@link openSqliteKeyedStore}. */
+export type SqliteKeyedStoreOptions = {
   readonly directory: string;
   readonly clock: Clock;
   /** The compiled worker. Without it, when run from source, the database shares this thread. */
   readonly workerFile?: URL;
 };
 
-type Ask = (method: LedgerCall["method"], ...parameters: unknown[]) => Promise<unknown>;
+type Ask = (method: StoreCall["method"], ...parameters: unknown[]) => Promise<unknown>;
 
-/** Opens the ledger next to the receipts, in a worker thread: no commit ever delays a stream. */
-export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<ThreadLedger> {
+/** Opens the keyed store next to the receipts, in a worker thread: no commit ever delays a stream. */
+export async function openSqliteKeyedStore(options: SqliteKeyedStoreOptions): Promise<KeyedStore> {
   const { directory, clock } = options;
-  // The ledger contains requests and approvals, and SQLite creates its files with default
+  // The store contains requests and approvals, and SQLite creates its files with default
   // permissions.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, "ledger.sqlite");
@@ -37,11 +37,12 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
   const { ask, end } = hasWorker ? await startThread(workerFile, file) : await openHere(file);
   let closing: Promise<void> | undefined;
   const request = async <Value>(...call: Parameters<Ask>): Promise<Value> => {
-    if (closing !== undefined) throw unavailable("the ledger is closed");
+    if (closing !== undefined) throw unavailable("it is closed");
     return (await ask(...call)) as Value;
   };
   return {
-    write: (thread, rows, removed = []) => request("write", thread, rows, removed, clock.now()),
+    write: (partition, rows, removed = []) =>
+      request("write", partition, rows, removed, clock.now()),
     claim: async (claims, reading) => {
       const claimed = await request<ClaimResult>("claim", claims, reading, clock.now());
       return { known: claimed.known, rows: decodeRows(claimed.rows) };
@@ -63,9 +64,9 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
 }
 
 /**
- * True when a gateway has completed its start on the ledger of this folder before; creates nothing.
+ * True when a gateway has completed its start on the store of this folder before; creates nothing.
  */
-export async function wasSqliteLedgerUsed(directory: string): Promise<boolean> {
+export async function wasSqliteStoreUsed(directory: string): Promise<boolean> {
   const file = join(directory, "ledger.sqlite");
   if (!existsSync(file)) return false;
   const database = await openReadOnlyDatabase(file);
@@ -82,11 +83,11 @@ export async function wasSqliteLedgerUsed(directory: string): Promise<boolean> {
 }
 
 function unavailable(why: string): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
-  return new CountersignError("ERR_LEDGER_UNAVAILABLE", `the thread ledger failed: ${why}`, {});
+  return new CountersignError("ERR_LEDGER_UNAVAILABLE", `the ledger failed: ${why}`, {});
 }
 
 async function openHere(file: string): Promise<{ ask: Ask; end(): Promise<void> }> {
-  const database = await LedgerDatabase.open(file);
+  const database = await StoreDatabase.open(file);
   return {
     ask: async (method, ...parameters) => {
       const run = database[method].bind(database) as (...values: unknown[]) => unknown;
@@ -122,7 +123,7 @@ async function startThread(
       };
       worker.on("error", died);
       worker.on("exit", died);
-      worker.on("message", (response: LedgerResponse) => {
+      worker.on("message", (response: StoreResponse) => {
         if (response.id === 0) {
           worker.unref();
           resolve(worker);
@@ -141,7 +142,7 @@ async function startThread(
       const id = next++;
       calls.set(id, { resolve, reject });
       worker.ref();
-      worker.postMessage({ id, method, parameters } satisfies LedgerCall);
+      worker.postMessage({ id, method, parameters } satisfies StoreCall);
     });
   };
   await (running = start());

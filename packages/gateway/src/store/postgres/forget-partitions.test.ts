@@ -2,29 +2,29 @@ import { startPostgres } from "@countersign/testkit";
 import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMovedClock, rowsOf } from "../../testing/ledger-contract.js";
-import type { ThreadLedger } from "../../thread/ledger.js";
-import { openPostgresLedger } from "./open-postgres-ledger.js";
+import { createMovedClock, rowsOf } from "../../testing/keyed-store-contract.js";
+import type { KeyedStore } from "../keyed-store.js";
+import { openPostgresKeyedStore } from "./open-postgres-store.js";
 
 const THREADS = 450;
 
 let server: RunningPostgres;
 let client: Client;
-let ledgers: ThreadLedger[];
+let stores: KeyedStore[];
 beforeAll(async () => {
   server = await startPostgres();
   const options = { url: server.url, name: "l", clock: createMovedClock() };
-  ledgers = [await openPostgresLedger(options), await openPostgresLedger(options)];
+  stores = [await openPostgresKeyedStore(options), await openPostgresKeyedStore(options)];
   client = new Client({ connectionString: server.url });
   await client.connect();
 }, 60_000);
 afterAll(async () => {
   await client.end();
-  for (const ledger of ledgers) await ledger.close();
+  for (const store of stores) await store.close();
   await server.stop();
 }, 30_000);
 
-const first = (): ThreadLedger => ledgers[0] as ThreadLedger;
+const first = (): KeyedStore => stores[0] as KeyedStore;
 const factsLeft = async (): Promise<number> =>
   (await client.query("SELECT FROM countersign_facts")).rowCount ?? 0;
 
@@ -54,7 +54,7 @@ test("many threads are removed in batches", async () => {
 
 test("gateways that remove threads concurrently remove each thread once", async () => {
   await addOldThreads();
-  const counts = await Promise.all(ledgers.map((ledger) => ledger.forget(10)));
+  const counts = await Promise.all(stores.map((store) => store.forget(10)));
   expect(counts.reduce((sum, count) => sum + count)).toBe(THREADS);
   expect(await factsLeft()).toBe(0);
 });

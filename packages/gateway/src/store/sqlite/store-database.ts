@@ -1,20 +1,15 @@
 import type { JsonObject } from "@countersign/core";
 import { openDatabase } from "@countersign/receipts/sqlite";
 import type { Database, Statement } from "@countersign/receipts/sqlite";
-import type {
-  Claimed,
-  LedgerClaim,
-  LedgerKind,
-  LedgerName,
-  LedgerRow,
-} from "../../thread/ledger.js";
-import { parseStored } from "../../thread/stored-value.js";
-import { decodeText, encodeText } from "../../thread/text.js";
+import type { Claimed, RowClaim, RowKind, RowName, StoredRow } from "../keyed-store.js";
+import { parseStored } from "../stored-value.js";
+import { decodeText, encodeText } from "../text.js";
 
 // NORMAL in WAL mode: a commit survives the end of the process. A loss of power can lose the last
 // commits, never the file; the gateway later rejects messages that it lost, and accepts none that
 // was not delivered. 16 MB between two checkpoints: each flushes the disk three times, and the
 // receipts wait for it.
+// The partition column is called `thread`, because the first rows were those of threads.
 const SCHEMA = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -29,8 +24,8 @@ CREATE TABLE IF NOT EXISTS facts (
 `;
 
 /** Decodes rows in the thread that requested them. */
-export function decodeRows(text: string): LedgerRow[] {
-  return (parseStored(text) as [LedgerKind, string, JsonObject][]).map(([kind, id, value]) => ({
+export function decodeRows(text: string): StoredRow[] {
+  return (parseStored(text) as [RowKind, string, JsonObject][]).map(([kind, id, value]) => ({
     kind,
     id: decodeText(id),
     value,
@@ -40,11 +35,11 @@ export function decodeRows(text: string): LedgerRow[] {
 /** The result of claims, with the rows as JSON. */
 export type ClaimResult = Pick<Claimed, "known"> & { readonly rows: string };
 
-/** Threads removed in one transaction, so that the removal does not delay writers. */
+/** Partitions removed in one transaction, so that the removal does not delay writers. */
 const FORGET_AT_ONCE = 200;
 
 /** The database; synchronous, so it belongs into a thread of its own. */
-export class LedgerDatabase {
+export class StoreDatabase {
   readonly #database: Database;
   readonly #touch: Statement;
   readonly #put: Statement;
@@ -73,25 +68,25 @@ export class LedgerDatabase {
     );
   }
 
-  static async open(file: string): Promise<LedgerDatabase> {
+  static async open(file: string): Promise<StoreDatabase> {
     const database = await openDatabase(file);
     database.exec(SCHEMA);
-    return new LedgerDatabase(database);
+    return new StoreDatabase(database);
   }
 
-  /** The rows of a thread as JSON; see {@link decodeRows}. */
-  #rowsOf(thread: string): string {
-    return this.#read.get(encodeText(thread))?.["rows"] as string;
+  /** The rows of a partition as JSON; see {@link decodeRows}. */
+  #rowsOf(partition: string): string {
+    return this.#read.get(encodeText(partition))?.["rows"] as string;
   }
 
   write(
-    thread: string,
-    rows: readonly LedgerRow[],
-    removed: readonly LedgerName[],
+    partition: string,
+    rows: readonly StoredRow[],
+    removed: readonly RowName[],
     now: number,
   ): void {
     this.#transaction(() => {
-      const key = encodeText(thread);
+      const key = encodeText(partition);
       this.#touch.run(key, now);
       for (const { kind, id } of removed) this.#remove.run(key, kind, encodeText(id));
       for (const { kind, id, value } of rows) {
@@ -100,7 +95,7 @@ export class LedgerDatabase {
     });
   }
 
-  claim(claims: readonly LedgerClaim[], reading: string | undefined, now: number): ClaimResult {
+  claim(claims: readonly RowClaim[], reading: string | undefined, now: number): ClaimResult {
     let result: ClaimResult = { known: [], rows: "[]" };
     this.#transaction(() => {
       const rows = reading === undefined ? "[]" : this.#rowsOf(reading);
@@ -109,8 +104,8 @@ export class LedgerDatabase {
     return result;
   }
 
-  #claim({ thread, row, isLookup }: LedgerClaim, now: number): JsonObject | undefined {
-    const key = encodeText(thread);
+  #claim({ partition, row, isLookup }: RowClaim, now: number): JsonObject | undefined {
+    const key = encodeText(partition);
     const id = encodeText(row.id);
     const found = this.#find.get(key, row.kind, id);
     if (found !== undefined) return parseStored(found["value"] as string) as JsonObject;

@@ -2,19 +2,19 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../base/ports.js";
-import "../../thread/errors.js";
-import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../../thread/ledger.js";
-import { parseStored } from "../../thread/stored-value.js";
-import { decodeText, encodeText } from "../../thread/text.js";
-import { LOOKS } from "../../thread/forget-old.js";
+import "../errors.js";
+import type { RowClaim, RowKind, StoredRow, KeyedStore } from "../keyed-store.js";
+import { parseStored } from "../stored-value.js";
+import { decodeText, encodeText } from "../text.js";
+import { LOOKS } from "../forget-old.js";
 import { connect } from "./connect.js";
-import { forgetThreads } from "./forget-threads.js";
+import { forgetPartitions } from "./forget-partitions.js";
 import { openTables } from "./open-tables.js";
 
-/** Options of {@link openPostgresLedger}. */
-export type PostgresLedgerOptions = {
+/** Options of {@link openPostgresKeyedStore}. */
+export type PostgresKeyedStoreOptions = {
   readonly url: string;
-  /** Gateways with the same name share their threads. */
+  /** Gateways with the same name share their rows. */
   readonly name: string;
   readonly clock: Clock;
   /** Maximum connections; 4 by default. */
@@ -61,9 +61,9 @@ const READ =
   "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
 
 /**
- * True when a gateway has completed its start on the ledger of this name before; creates nothing.
+ * True when a gateway has completed its start on the store of this name before; creates nothing.
  */
-export async function wasPostgresLedgerUsed(url: string, name: string): Promise<boolean> {
+export async function wasPostgresStoreUsed(url: string, name: string): Promise<boolean> {
   const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
   try {
     const [table] = await database.query<{ found: string | null }>(
@@ -81,8 +81,10 @@ export async function wasPostgresLedgerUsed(url: string, name: string): Promise<
   }
 }
 
-/** Opens a ledger that many gateways share. */
-export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
+/** Opens a keyed store that many gateways share. */
+export async function openPostgresKeyedStore(
+  options: PostgresKeyedStoreOptions,
+): Promise<KeyedStore> {
   const { name, clock } = options;
   const { inTransaction, close } = await openTables(
     {
@@ -94,7 +96,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     { schema: SCHEMA, lock: SCHEMA_LOCK },
   );
 
-  /** Queries this ledger, unless there is nothing to ask. */
+  /** Queries this store, unless there is nothing to ask. */
   const ask = async <Row>(
     client: PoolClient,
     isNeeded: boolean,
@@ -102,10 +104,13 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     values: readonly unknown[],
   ): Promise<Row[]> =>
     isNeeded ? ((await client.query(sql, [name, ...values])).rows as Row[]) : [];
-  type Fact = { readonly kind: LedgerKind; readonly id: string; readonly value: string };
-  const readRows = async (client: PoolClient, thread: string | undefined): Promise<LedgerRow[]> => {
-    const isNeeded = thread !== undefined;
-    const rows = await ask<Fact>(client, isNeeded, READ, [encodeText(thread ?? "")]);
+  type Fact = { readonly kind: RowKind; readonly id: string; readonly value: string };
+  const readRows = async (
+    client: PoolClient,
+    partition: string | undefined,
+  ): Promise<StoredRow[]> => {
+    const isNeeded = partition !== undefined;
+    const rows = await ask<Fact>(client, isNeeded, READ, [encodeText(partition ?? "")]);
     return rows.map((row) => ({
       kind: row.kind,
       id: decodeText(row.id),
@@ -114,9 +119,9 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   };
 
   return {
-    write: async (thread, rows, removed = []) =>
+    write: async (partition, rows, removed = []) =>
       inTransaction(async (client) => {
-        const key = [name, encodeText(thread)];
+        const key = [name, encodeText(partition)];
         await client.query(TOUCH, [...key, clock.now()]);
         if (removed.length > 0) {
           const kinds = removed.map(({ kind }) => kind);
@@ -159,21 +164,21 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
         });
         return { known, rows };
       }),
-    forget: (before) => forgetThreads({ inTransaction }, name, before),
+    forget: (before) => forgetPartitions({ inTransaction }, name, before),
     close,
   };
 }
 
 function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
-  const message = "the thread ledger's database did not answer";
+  const message = "the ledger's database did not answer";
   return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
 }
 
 /** A row's key as the database has it. */
 type Key = { readonly thread: string; readonly kind: string; readonly id: string };
 
-function keyOf({ thread, row }: LedgerClaim): Key {
-  return { thread: encodeText(thread), kind: row.kind, id: encodeText(row.id) };
+function keyOf({ partition, row }: RowClaim): Key {
+  return { thread: encodeText(partition), kind: row.kind, id: encodeText(row.id) };
 }
 
 function nameOf({ thread, kind, id }: Key): string {

@@ -7,17 +7,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   claimOne,
   createMovedClock,
-  describeLedgerContract,
+  describeKeyedStoreContract,
   rowsOf,
-} from "../testing/ledger-contract.js";
-import { createMemoryLedger } from "./memory-ledger.js";
-import { openPostgresLedger } from "../store/postgres/open-postgres-ledger.js";
-import { openSqliteLedger } from "../store/sqlite/open-sqlite-ledger.js";
+} from "../testing/keyed-store-contract.js";
+import { createMemoryStore } from "./memory-store.js";
+import { openPostgresKeyedStore } from "./postgres/open-postgres-store.js";
+import { openSqliteKeyedStore } from "./sqlite/open-sqlite-store.js";
 
 let directory: string;
 let server: RunningPostgres;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "countersign-ledger-"));
+  directory = await mkdtemp(join(tmpdir(), "countersign-store-"));
   server = await startPostgres();
 });
 afterAll(async () => {
@@ -25,29 +25,29 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describeLedgerContract("ledger in memory", async (_, clock) => createMemoryLedger(clock));
-describeLedgerContract("ledger in SQLite", (name, clock) =>
-  openSqliteLedger({ directory: join(directory, name), clock }),
+describeKeyedStoreContract("store in memory", async (_, clock) => createMemoryStore(clock));
+describeKeyedStoreContract("store in SQLite", (name, clock) =>
+  openSqliteKeyedStore({ directory: join(directory, name), clock }),
 );
-describeLedgerContract("ledger in PostgreSQL", (name, clock) =>
-  openPostgresLedger({ url: server.url, name, clock }),
+describeKeyedStoreContract("store in PostgreSQL", (name, clock) =>
+  openPostgresKeyedStore({ url: server.url, name, clock }),
 );
 
-test("a memory ledger is bounded and evicts the least recently used thread", async () => {
-  const ledger = createMemoryLedger(createMovedClock(), 2);
+test("a memory store is bounded and evicts the least recently used thread", async () => {
+  const store = createMemoryStore(createMovedClock(), 2);
   for (const thread of ["a", "b", "c"]) {
-    await ledger.write(thread, [{ kind: "message", id: "m", value: {} }]);
+    await store.write(thread, [{ kind: "message", id: "m", value: {} }]);
   }
-  expect(await rowsOf(ledger, "a")).toEqual([]);
-  expect(await rowsOf(ledger, "c")).toHaveLength(1);
+  expect(await rowsOf(store, "a")).toEqual([]);
+  expect(await rowsOf(store, "c")).toHaveLength(1);
 });
 
 test("rows written to SQLite are there when the file is opened again", async () => {
   const options = { directory: join(directory, "again"), clock: createMovedClock() };
-  const first = await openSqliteLedger(options);
+  const first = await openSqliteKeyedStore(options);
   await first.write("t", [{ kind: "message", id: "m", value: { c: ["x"] } }]);
   // Not closed, as when the process is killed.
-  const second = await openSqliteLedger(options);
+  const second = await openSqliteKeyedStore(options);
   expect(await rowsOf(second, "t")).toHaveLength(1);
   expect(await claimOne(second, "t", { kind: "run", id: "r", value: {} })).toBeUndefined();
   expect(await claimOne(first, "t", { kind: "run", id: "r", value: {} })).toEqual({});
@@ -56,31 +56,31 @@ test("rows written to SQLite are there when the file is opened again", async () 
 
 test.skipIf(process.platform === "win32")("no other user can read the SQLite files", async () => {
   const place = join(directory, "private");
-  const ledger = await openSqliteLedger({ directory: place, clock: createMovedClock() });
+  const store = await openSqliteKeyedStore({ directory: place, clock: createMovedClock() });
   expect((await stat(place)).mode & 0o077).toBe(0);
-  await ledger.close();
+  await store.close();
 });
 
 test("two gateways on one PostgreSQL share threads, and one of them gets a run id", async () => {
   const open = () =>
-    openPostgresLedger({ url: server.url, name: "shared", clock: createMovedClock() });
+    openPostgresKeyedStore({ url: server.url, name: "shared", clock: createMovedClock() });
   const [one, other] = await Promise.all([open(), open()]);
   await one.write("t", [{ kind: "message", id: "m", value: {} }]);
   expect(await rowsOf(other, "t")).toHaveLength(1);
   const claims = await Promise.all(
-    [one, other].map((ledger) => claimOne(ledger, "t", { kind: "run", id: "r", value: {} })),
+    [one, other].map((store) => claimOne(store, "t", { kind: "run", id: "r", value: {} })),
   );
   expect(claims.filter((known) => known === undefined)).toHaveLength(1);
   await Promise.all([one.close(), other.close()]);
 });
 
-test("a closed ledger fails with an error code", async () => {
-  const ledger = await openSqliteLedger({
+test("a closed store fails with an error code", async () => {
+  const store = await openSqliteKeyedStore({
     directory: join(directory, "closed"),
     clock: createMovedClock(),
   });
-  await ledger.close();
-  await expect(rowsOf(ledger, "t")).rejects.toThrow(
+  await store.close();
+  await expect(rowsOf(store, "t")).rejects.toThrow(
     expect.objectContaining({ code: "ERR_LEDGER_UNAVAILABLE" }),
   );
 });

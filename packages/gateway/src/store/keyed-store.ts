@@ -1,0 +1,84 @@
+import type { JsonObject } from "@countersign/core";
+
+/**
+ * The kinds of rows: those of a thread (its ledger), and those of sessions, tickets, quota and the
+ * store itself.
+ */
+export type RowKind =
+  | "thread"
+  | "order"
+  | "message"
+  | "shown"
+  | "call"
+  | "tool"
+  | "interrupt"
+  | "declined"
+  | "state"
+  | "answer"
+  | "run"
+  | "withheld"
+  | "denials"
+  | "session"
+  | "ticket"
+  | "budget"
+  | "velocity"
+  | "look";
+
+/** One row of a partition. */
+export type StoredRow = {
+  readonly kind: RowKind;
+  readonly id: string;
+  readonly value: JsonObject;
+};
+
+/** The key of a row within its partition. */
+export type RowName = Pick<StoredRow, "kind" | "id">;
+
+/** A row to insert unless its key exists. */
+export type RowClaim = {
+  readonly partition: string;
+  readonly row: StoredRow;
+  /** Reads the row under that key and inserts nothing. */
+  readonly isLookup?: true;
+};
+
+/** The result of claims. */
+export type Claimed = {
+  /** The existing row of each claim; `undefined` where the claim inserted it, or would have. */
+  readonly known: readonly (JsonObject | undefined)[];
+  /**
+   * The rows of the partition before the claim, without its run ids, in no order; empty when no
+   * partition was requested.
+   */
+  readonly rows: StoredRow[];
+};
+
+/**
+ * The gateway's keyed store: rows `(partition, kind, id) → JSON`. It holds threads, owners of
+ * sessions, used tickets, budgets and velocity counts; ids and digests, never a payload.
+ *
+ * One contract test holds every kind of storage to this:
+ * - a resolved `write` or `claim` survives a killed process;
+ * - one `write`, and one `claim` of several rows, is atomic;
+ * - of two `claim`s of one key exactly one gets `undefined`, in whichever process;
+ * - a read returns the last written rows, none for an unknown partition; runs are not read, only
+ * claimed;
+ * - `forget` removes whole partitions without a write since that time, never part of one; a clock
+ * that goes back makes no partition older.
+ */
+export type KeyedStore = {
+  /** Inserts, replaces and removes rows of one partition atomically. */
+  write(partition: string, rows: readonly StoredRow[], removed?: readonly RowName[]): Promise<void>;
+  /**
+   * Inserts rows whose keys do not exist; existing rows stay. With `reading`, also reads that
+   * partition: a request needs all of this at once, and each round trip goes to another thread or
+   * another machine.
+   */
+  claim(claims: readonly RowClaim[], reading?: string): Promise<Claimed>;
+  /**
+   * Removes partitions that were last written before this time (milliseconds); resolves with their
+   * number.
+   */
+  forget(before: number): Promise<number>;
+  close(): Promise<void>;
+};
