@@ -142,6 +142,13 @@ const UNDELIVERED: readonly [name: string, execution: string, indicator: string,
     "strike",
   ],
   [
+    "malformed",
+    "{mode: ag_ui_client, state: {run_agent_input: {messages: [{id: m, role: usr, content: Hi}]}}}",
+    "{target: response.content, pattern: {contains: zzz}}",
+    "not valid AG-UI",
+    "role or type: /messages/0",
+  ],
+  [
     "blind",
     "{mode: ag_ui_client, state: {run_agent_input: {messages: []}}}",
     "{id: BLIND-001-01, target: params.name, pattern: {contains: zzz}}",

@@ -19,6 +19,8 @@ export type ActorContext = {
   readonly refusalsCount: boolean;
   /** The ids of the document are part of its attack. */
   readonly idsAsWritten: boolean;
+  /** The form of every request of the document is its attack. */
+  readonly formIsAttack: boolean;
   /** Threads that the actors of this execution have used. */
   readonly threads: Set<string>;
   note(note: RunnerNote): void;

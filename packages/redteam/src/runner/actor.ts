@@ -9,6 +9,7 @@ import {
 import { listMember, textMember } from "../oatf/json/access.js";
 import type { Action, Direction, NormalizedActor, NormalizedPhase } from "../oatf/index.js";
 import type { ActorContext } from "./actor-context.js";
+import { attacksByForm, malformedPart, malformedPartOfBody, malformedPartOfEvent } from "./form.js";
 import type { Gap } from "./gap.js";
 import { PhaseTriggers } from "./phase-triggers.js";
 import {
@@ -19,7 +20,9 @@ import {
   namesThreadOrRun,
   requestExtrasOf,
   requestOf,
+  sentIds,
   withIds,
+  withMessageIds,
   withoutSynthesis,
 } from "./request.js";
 import { createRunStream, placeOf } from "./run-stream.js";
@@ -46,6 +49,15 @@ export type RunningActor = {
   readonly done: Promise<ActorReport>;
   /** Gives up what is open; the report says `failed` when the actor was not through. */
   stop(): void;
+};
+
+/** A run to start. */
+type PreparedRun = {
+  readonly input: JsonObject;
+  /** The text that is sent in place of the input. */
+  readonly body?: string;
+  /** Some part of the input was left to `synthesize`, so that the input is not whole. */
+  readonly isUnwritten?: boolean;
 };
 
 /** Performs the phases of an actor: sends, listens, answers tool calls, advances by triggers. */
@@ -183,7 +195,7 @@ class ActorExecution implements RunningActor {
     }
     const written = ownMember(phase, "x-countersign-body");
     const body = typeof written === "string" ? this.#fill(written) : undefined;
-    this.#startRun(this.#prepared(input, body), body);
+    this.#startRun(this.#prepared(input, body));
   }
 
   /** An empty request attacks nothing, unless its headers or its ids do. */
@@ -196,8 +208,18 @@ class ActorExecution implements RunningActor {
     this.#missed("error", `${sent} holds only ids, roles and types, so it has no payload`);
   }
 
+  get #attacksByForm(): boolean {
+    return this.#context.formIsAttack || attacksByForm(this.#phase);
+  }
+
+  /** A target refuses or ignores what is not AG-UI, whatever it says: nothing of the payload was judged. */
+  #requireForm(sent: string, problem: string | undefined): void {
+    if (problem === undefined || this.#attacksByForm) return;
+    this.#missed("error", `${sent} is not valid AG-UI, so its payload was not judged: ${problem}`);
+  }
+
   /** The input to send: filled, and without `synthesize`, which is reserved. Told is what it lacks. */
-  #prepared(written: JsonObject, body?: string): JsonObject {
+  #prepared(written: JsonObject, body?: string): PreparedRun {
     const { input, isFound, isUnwritten } = withoutSynthesis(written);
     const filled = this.#payload(input);
     if (isFound) {
@@ -207,7 +229,7 @@ class ActorExecution implements RunningActor {
     if (isUnwritten) {
       this.#missed("unsupported", "synthesize is not performed, and nothing is written beside it");
     } else this.#requirePayload(filled, body);
-    return filled;
+    return { input: filled, isUnwritten, ...(body === undefined ? {} : { body }) };
   }
 
   #act({ send, log }: Action): void {
@@ -229,11 +251,13 @@ class ActorExecution implements RunningActor {
 
   #sendEvent(method: string, params: JsonObject): void {
     const frame = { type: method.toUpperCase(), ...params };
-    if (this.#context.channel.sendFrame(JSON.stringify(frame))) this.#record(method, frame);
-    else if (method === "tool_call_result" && isJsonObject(this.#lastRequest)) {
+    if (this.#context.channel.sendFrame(JSON.stringify(frame))) {
+      this.#requireForm(`send ${method.slice(0, 64)}`, malformedPartOfEvent(frame));
+      this.#record(method, frame);
+    } else if (method === "tool_call_result" && isJsonObject(this.#lastRequest)) {
       this.#record(method, params);
       const answer = { result: params, call: callNamedBy(params) };
-      this.#startRun(followUpInput(this.#inputOfPhase(), [answer]));
+      this.#startRun({ input: followUpInput(this.#inputOfPhase(), [answer]) });
     } else {
       const message = `send ${method} has no way over this transport`;
       this.#context.note({ code: "CS-005", message });
@@ -246,13 +270,18 @@ class ActorExecution implements RunningActor {
     return withoutSynthesis(this.#payload(state)).input;
   }
 
-  /** Starts a run; `written` is sent in place of the input. */
-  #startRun(input: JsonObject, written?: string): void {
+  #startRun({ input, body: written, isUnwritten }: PreparedRun): void {
     this.#runs += 1;
     const phase = this.#phase;
-    const body = withIds(input, (key) =>
-      this.#context.note({ code: "CS-002", message: `${key} generated` }),
-    );
+    const generated = (key: string): void =>
+      this.#context.note({ code: "CS-002", message: `${key} generated` });
+    const named = withIds(input, generated);
+    const body = this.#attacksByForm ? named : withMessageIds(named, generated);
+    if (written !== undefined) {
+      this.#requireForm("x-countersign-body", malformedPartOfBody(written));
+    } else if (isUnwritten !== true) {
+      this.#requireForm("run_agent_input", malformedPart(body));
+    }
     const { headers, problems } =
       phase === undefined
         ? { headers: {}, problems: [] }
@@ -264,7 +293,13 @@ class ActorExecution implements RunningActor {
       attacksByConflict(phase) && !this.#context.idsAsWritten && this.#context.threads.has(thread);
     this.#context.threads.add(thread);
     const stream = createRunStream(
-      { actor: this.#actor.name, phase: phase?.name ?? "", input: body, conflictCounts },
+      {
+        actor: this.#actor.name,
+        phase: phase?.name ?? "",
+        input: body,
+        ids: sentIds(body, written),
+        conflictCounts,
+      },
       this.#context,
       {
         received: (event, content) => this.#guard(() => this.#observe("response", event, content)),
@@ -308,7 +343,7 @@ class ActorExecution implements RunningActor {
     }
     this.#answeredPhases.add(this.#phase);
     for (const { result } of answers) this.#record("tool_call_result", result);
-    this.#startRun(followUpInput(stream.input, answers));
+    this.#startRun({ input: followUpInput(stream.input, answers) });
   }
 
   #record(event: string, content: JsonObject, raw?: string): void {

@@ -7,6 +7,7 @@ import type { RunnerNote } from "./actor-context.js";
 import type { ActorReport } from "./actor.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
 import "./errors.js";
+import { attacksByForm } from "./form.js";
 import { keepsIds } from "./fresh-ids.js";
 import type { Gap } from "./gap.js";
 import { createHttpChannel } from "./http-channel.js";
@@ -78,6 +79,7 @@ export async function executeDocument(
       strict: options.strict === true,
       refusalsCount: options.refusalsCount === true,
       idsAsWritten: keepsIds(document),
+      formIsAttack: attacksByForm(document.attack.execution),
       threads,
       channel: channelFor(settings, options),
     }),

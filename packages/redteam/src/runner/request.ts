@@ -53,6 +53,20 @@ export function namesThreadOrRun(input: JsonObject): boolean {
   return [...PLACE_KEYS].some((key) => READABLE.test(textMember(input, key) ?? ""));
 }
 
+/** The thread and run that a request names; a body that is text names its own, or none. */
+export type SentIds = { readonly threadId?: string; readonly runId?: string };
+
+/** Reads the ids of a request as its target reads them. */
+export function sentIds(input: JsonObject, written: string | undefined): SentIds {
+  const sent = written === undefined ? input : (parseLeniently(written) ?? null);
+  const threadId = textMember(sent, "threadId");
+  const runId = textMember(sent, "runId");
+  return {
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(runId === undefined ? {} : { runId }),
+  };
+}
+
 /** An input without `synthesize`, which is reserved, at any depth. */
 export type SynthesisSplit = {
   readonly input: JsonObject;
@@ -94,6 +108,18 @@ export function withIds(input: JsonObject, generated: (key: string) => void): Js
     generated(key);
   }
   return filled;
+}
+
+/** The same for messages, in which AG-UI requires an id. */
+export function withMessageIds(input: JsonObject, generated: (key: string) => void): JsonObject {
+  const messages = ownMember(input, "messages");
+  if (!Array.isArray(messages)) return input;
+  const filled = messages.map((message, index): JsonValue => {
+    if (!isJsonObject(message) || Object.hasOwn(message, "id")) return message;
+    generated(`/messages/${index}/id`);
+    return { id: randomUUID(), ...message };
+  });
+  return { ...input, messages: filled };
 }
 
 /** A phase's settings for its request, next to the input. */

@@ -14,6 +14,7 @@ import {
   isRefusalEvent,
   readRefusal,
 } from "./refusal.js";
+import type { SentIds } from "./request.js";
 import { createToolCalls } from "./tool-calls.js";
 import type { ToolCalls } from "./tool-calls.js";
 import { lengthOf, WIRE } from "./trace-recorder.js";
@@ -47,6 +48,7 @@ export function createRunStream(
     readonly actor: string;
     readonly phase: string;
     readonly input: JsonObject;
+    readonly ids: SentIds;
     /** The attack is to use an id again, so that a refusal of that is an answer. */
     readonly conflictCounts: boolean;
   },
@@ -63,6 +65,7 @@ export function createRunStream(
   let malformedInRow = 0;
   let malformedFrames = 0;
   let events = 0;
+  let isStarted = false;
   let isRefused = false;
   let isFinished = false;
   let isOver = false;
@@ -133,6 +136,9 @@ export function createRunStream(
       events += 1;
       accumulator.add(event, content);
       calls.add(event, content);
+      const stranger = otherRun(event, content, place.ids, isStarted);
+      if (stranger !== undefined) missed(`${stranger}, so the stream is no answer to the payload`);
+      if (event === "run_started") isStarted = true;
       if (TERMINAL.has(event)) isFinished = true;
       if (event === "run_error") {
         const code = (textMember(content, "code") ?? "no code").slice(0, 64);
@@ -167,6 +173,29 @@ export function createRunStream(
     answerCalls: (fill) => calls.answer(responses, fill),
   };
   return stream;
+}
+
+/**
+ * How the start or end of a run names another thread or run than the request does. Frameworks differ from AG-UI in
+ * three ways that say nothing of the kind: LangGraph ends a run under an id of its own, a proxied MCP run has its run id
+ * as its thread, and a stream may go on with a second run of the thread.
+ */
+function otherRun(
+  event: string,
+  content: JsonObject,
+  { threadId, runId }: SentIds,
+  isStarted: boolean,
+): string | undefined {
+  if (event !== "run_started" && event !== "run_finished") return undefined;
+  const thread = textMember(content, "threadId");
+  const isOther = thread !== undefined && threadId !== undefined && thread !== threadId;
+  if (isOther && thread !== runId) {
+    return `${event.toUpperCase()} is of thread ${thread.slice(0, 64)}, not of ${threadId.slice(0, 64)}`;
+  }
+  if (event !== "run_started" || isStarted) return undefined;
+  const run = textMember(content, "runId");
+  if (run === undefined || runId === undefined || run === runId) return undefined;
+  return `RUN_STARTED is of run ${run.slice(0, 64)}, not of ${runId.slice(0, 64)}`;
 }
 
 /** The step of a document. */

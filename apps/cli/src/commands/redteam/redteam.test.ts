@@ -180,8 +180,9 @@ test("through a gateway both outcomes are shown, with the receipts the gateway n
   const agent = await serveAgent(createVulnerableAgent());
   const gateway = await startFakeAgent(({ body }) => {
     if (!body.includes("transfer_funds")) {
-      const started = sseFrame({ type: "RUN_STARTED", threadId: "t", runId: "r" });
-      return { pieces: [started, sseFrame({ type: "RUN_FINISHED", threadId: "t", runId: "r" })] };
+      const { threadId, runId } = JSON.parse(body) as Record<string, string>;
+      const events = [{ type: "RUN_STARTED" }, { type: "RUN_FINISHED" }];
+      return { pieces: events.map((event) => sseFrame({ ...event, threadId, runId })) };
     }
     const problem = { code: "ERR_INBOUND_BLOCKED", title: "no", receipt: "rcpt_01TEST" };
     return { status: 403, pieces: [JSON.stringify(problem)] };
@@ -199,7 +200,8 @@ test("what works through the gateway too is named at the end, and a notice by it
   const agent = await serveAgent(createVulnerableAgent());
   const notice = { type: "CUSTOM", name: "countersign.blocked", value: { rule: "a.rule" } };
   const gateway = await startFakeAgent(({ body }) => {
-    const ids = { threadId: "t", runId: "r" };
+    const { threadId, runId } = JSON.parse(body) as Record<string, string>;
+    const ids = { threadId, runId };
     const fooled = [
       { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "export_customers" },
       { type: "TOOL_CALL_END", toolCallId: "c" },

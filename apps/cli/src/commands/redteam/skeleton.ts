@@ -21,8 +21,8 @@ attack:
     phases:
       - name: ask
         state:
-          run_agent_input: # the request body; anything may stand here, valid AG-UI or not
-            # threadId and runId are made up for each run when they are left out
+          run_agent_input: # the request body, valid AG-UI unless the phase has x-countersign-form: attack
+            # threadId, runId and ids of messages are made up for each run when they are left out
             messages:
               - { id: m1, role: user, content: "Please read report.txt" }
             tools:

@@ -7,7 +7,7 @@ import type { RunnerOptions } from "../options.js";
 import { runDocument } from "../run-document.js";
 import type { DocumentResult } from "../run-document.js";
 
-/** The first and the last event of a run. */
+/** The start of a run; {@link answering} gives it the ids of the request. */
 export const STARTED: JsonObject = { type: "RUN_STARTED", threadId: "t", runId: "r" };
 /** The end of a run. */
 export const FINISHED: JsonObject = { type: "RUN_FINISHED", threadId: "t", runId: "r" };
@@ -43,6 +43,20 @@ export const HELLO =
 /** The result of a document against scripted responses, one per request; the last one repeats. */
 export type Scripted = DocumentResult & { readonly requests: FakeAgent["requests"] };
 
+/** The pieces of a stream with the ids of the request in place of those of {@link STARTED} and {@link FINISHED}. */
+export async function* answering(
+  body: string,
+  pieces: AsyncIterable<FakePiece> | Iterable<FakePiece>,
+): AsyncGenerator<FakePiece> {
+  const [, thread = "t"] = /"threadId":"([^"]*)"/.exec(body) ?? [];
+  const [, run = "r"] = /"runId":"([^"]*)"/.exec(body) ?? [];
+  for await (const piece of pieces) {
+    yield typeof piece === "string"
+      ? piece.replaceAll('"threadId":"t","runId":"r"', `"threadId":"${thread}","runId":"${run}"`)
+      : piece;
+  }
+}
+
 /** Runs a document against an agent that gives scripted answers. */
 export async function runScripted(
   document: NormalizedDocument,
@@ -50,10 +64,10 @@ export async function runScripted(
   options: Partial<RunnerOptions> = {},
 ): Promise<Scripted> {
   let next = 0;
-  const agent = await startFakeAgent(() => {
+  const agent = await startFakeAgent(({ body }) => {
     const pieces = answers[Math.min(next, answers.length - 1)] ?? [];
     next += 1;
-    return { pieces };
+    return { pieces: answering(body, pieces) };
   });
   try {
     const target = options.transport === "websocket" ? agent.webSocketUrl : agent.url;
