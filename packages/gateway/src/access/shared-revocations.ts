@@ -35,18 +35,9 @@ export type SharedRevocationsOptions = {
 export const PAGE = 1000;
 
 const ANSWER_MS = 5000;
-// Two gateways that start together must not both create the table.
-const SCHEMA_LOCK = 7_301_990_247;
 // Serials are assigned before the commit: without this lock, a reader could see the later of two and never the
 // earlier.
 const ORDER_LOCK = 7_301_990_248;
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS countersign_revocations (
-  log text NOT NULL, serial bigint GENERATED ALWAYS AS IDENTITY, capability_id text NOT NULL,
-  revoked_at bigint NOT NULL, PRIMARY KEY (log, capability_id));
-CREATE INDEX IF NOT EXISTS countersign_revocations_by_serial ON countersign_revocations (log, serial);
-ALTER TABLE countersign_revocations ADD COLUMN IF NOT EXISTS expires_at bigint;
-`;
 const REVOKE = `INSERT INTO countersign_revocations (log, capability_id, revoked_at)
   SELECT $1, id, at FROM unnest($2::text[], $3::bigint[]) AS row(id, at)
   ON CONFLICT DO NOTHING RETURNING capability_id`;
@@ -70,7 +61,7 @@ export async function openSharedRevocations({
 }: SharedRevocationsOptions): Promise<SharedRevocations> {
   // One to poll, one to revoke at the same time.
   const access = { url, connections: 2, answerMs, failure: unavailable };
-  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
+  const database = await openTables(access);
   return {
     revoke: (revocations) =>
       database.inTransaction(async (client) => {

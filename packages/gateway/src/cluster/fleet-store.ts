@@ -3,7 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import { openTables } from "../store/postgres/open-tables.js";
 import { decodeText, encodeText } from "../store/text.js";
 import "./errors.js";
-import { HANDED_SCHEMA, HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
+import { HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
 import type { KeptToken } from "./handed-tokens.js";
 import type { FleetOrder, OrderAnswer } from "../sessions/order.js";
 
@@ -57,28 +57,11 @@ const ANSWER_MS = 5000;
 const FRESH_MS = 5000;
 /** Retention of orders and of rows of dead gateways. */
 const KEEP_MS = 60_000;
-// Two gateways that start together must not both create the tables.
-const SCHEMA_LOCK = 7_301_990_250;
 // PostgreSQL assigns serials before the commit. Without this lock a reader could see the later of
 // two orders and skip the earlier one.
 const ORDER_LOCK = 7_301_990_251;
 // The database's clock, because the clocks of gateways differ.
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-// Unlogged: gateways write all of it again after a crash of the database, and no write waits for
-// the disk.
-const SCHEMA = `
-CREATE UNLOGGED TABLE IF NOT EXISTS countersign_gateways (
-  log text NOT NULL, gateway text NOT NULL, seen_at bigint NOT NULL, facts text NOT NULL,
-  PRIMARY KEY (log, gateway));
-CREATE UNLOGGED TABLE IF NOT EXISTS countersign_gateway_sessions (
-  log text NOT NULL, gateway text NOT NULL, session text NOT NULL, last_seen bigint NOT NULL,
-  view text NOT NULL, PRIMARY KEY (log, gateway, session));
-CREATE UNLOGGED TABLE IF NOT EXISTS countersign_orders (
-  log text NOT NULL, serial bigint GENERATED ALWAYS AS IDENTITY, id text NOT NULL, asker text NOT NULL,
-  body text NOT NULL, made_at bigint NOT NULL, answers text[] NOT NULL DEFAULT '{}',
-  PRIMARY KEY (log, serial));
-CREATE INDEX IF NOT EXISTS countersign_orders_by_id ON countersign_orders (log, id);
-${HANDED_SCHEMA}`;
 const SAY = `INSERT INTO countersign_gateways VALUES ($1, $2, ${NOW}, $3)
   ON CONFLICT (log, gateway) DO UPDATE SET seen_at = ${NOW}, facts = excluded.facts
   RETURNING xmax = 0 AS is_new`;
@@ -125,7 +108,7 @@ export async function openFleetStore(options: FleetStoreOptions) {
   const { url, name, gateway, answerMs = ANSWER_MS } = options;
   // One connection for heartbeats, one for operators and orders.
   const access = { url, connections: 2, answerMs, failure: unavailable };
-  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
+  const database = await openTables(access);
   const own = [name, gateway];
   return {
     /**

@@ -27,14 +27,6 @@ const PAGE = 200;
 const KEEP_SECONDS = 120;
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/** Logged, unlike the other tables: no gateway would write the tokens again after a crash. */
-export const HANDED_SCHEMA = `
-CREATE TABLE IF NOT EXISTS countersign_handed_tokens (
-  log text NOT NULL, name text NOT NULL, sealed text NOT NULL, handed_at bigint NOT NULL,
-  expires_at bigint NOT NULL, PRIMARY KEY (log, name));
-CREATE INDEX IF NOT EXISTS countersign_handed_tokens_by_time
-  ON countersign_handed_tokens (log, handed_at, name);
-`;
 const KEEP = `INSERT INTO countersign_handed_tokens VALUES ($1, $2, $3, ${NOW}, $4)
   ON CONFLICT (log, name) DO UPDATE SET handed_at = ${NOW}`;
 const READ = `SELECT name, sealed, handed_at FROM countersign_handed_tokens

@@ -18,14 +18,6 @@ export type PostgresBudgetsOptions = {
 const ANSWER_MS = 2000;
 /** How long a row outlives its capability, in seconds: clocks differ, and may be corrected. */
 const KEEP_SECONDS = 86_400;
-// Two gateways that start together must not both create the table.
-const SCHEMA_LOCK = 7_301_990_249;
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS countersign_budgets (
-  log text NOT NULL, capability_id text NOT NULL, taken bigint NOT NULL, given bigint NOT NULL,
-  opened bigint NOT NULL, expires_at bigint NOT NULL, PRIMARY KEY (log, capability_id));
-CREATE INDEX IF NOT EXISTS countersign_budgets_by_end ON countersign_budgets (log, expires_at);
-`;
 // One statement: of two concurrent requests, the second sees the first one's grant. A number too
 // large for a bigint is capped by the caller, which grants less and never more.
 const TAKE = `INSERT INTO countersign_budgets AS budget VALUES ($1, $2, least($4::bigint, $3::bigint), least($4::bigint, $3::bigint), $5::bigint, $6::bigint)
@@ -54,9 +46,8 @@ export async function openPostgresBudgets({
 }: PostgresBudgetsOptions): Promise<BudgetStore> {
   const access = { url, connections: 2, answerMs, failure: unavailable };
   const before = Math.floor(clock.now() / 1000) - KEEP_SECONDS;
-  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK }, (tables) =>
-    tables.query(FORGET, [name, before]),
-  );
+  const database = await openTables(access);
+  await database.query(FORGET, [name, before]);
   return {
     take: ({ id, maxEvents, wanted, opened, expiresAt }) =>
       database.inTransaction(async (client) => {

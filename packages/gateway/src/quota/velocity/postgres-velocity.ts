@@ -17,16 +17,8 @@ export type PostgresVelocityOptions = {
 };
 
 const ANSWER_MS = 2000;
-// Two gateways that start together must not both create the table.
-const SCHEMA_LOCK = 7_301_990_252;
 // The database's clock, because the clocks of gateways differ.
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS countersign_velocity (
-  log text NOT NULL, key text NOT NULL, count text NOT NULL, empty_at bigint NOT NULL,
-  PRIMARY KEY (log, key));
-CREATE INDEX IF NOT EXISTS countersign_velocity_by_end ON countersign_velocity (log, empty_at);
-`;
 // One statement that creates, locks and reads, because an event waits for each round trip. Sorted,
 // so that two gateways that want the same rows do not deadlock. Durable regardless of the server's
 // default: a grant in use must survive a crash.
@@ -52,7 +44,7 @@ export async function openPostgresVelocity({
   answerMs = ANSWER_MS,
 }: PostgresVelocityOptions): Promise<VelocityStore> {
   const access = { url, connections: 2, answerMs, failure: unavailable };
-  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
+  const database = await openTables(access);
   return {
     exchange: (requests) =>
       database.inTransaction(async (client) => {

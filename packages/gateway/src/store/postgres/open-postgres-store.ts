@@ -25,16 +25,6 @@ export type PostgresKeyedStoreOptions = {
 
 const ANSWER_MS = 10_000;
 
-// Two gateways that start together must not both create the tables.
-const SCHEMA_LOCK = 7_301_990_246;
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS countersign_threads (
-  ledger text NOT NULL, thread text NOT NULL, written_at bigint NOT NULL, PRIMARY KEY (ledger, thread));
-CREATE INDEX IF NOT EXISTS countersign_threads_by_age ON countersign_threads (ledger, written_at);
-CREATE TABLE IF NOT EXISTS countersign_facts (
-  ledger text NOT NULL, thread text NOT NULL, kind text NOT NULL, id text NOT NULL, value text NOT NULL,
-  PRIMARY KEY (ledger, thread, kind, id));
-`;
 const TOUCH = `INSERT INTO countersign_threads VALUES ($1, $2, $3)
   ON CONFLICT (ledger, thread) DO UPDATE
   SET written_at = greatest(countersign_threads.written_at, excluded.written_at)`;
@@ -86,15 +76,12 @@ export async function openPostgresKeyedStore(
   options: PostgresKeyedStoreOptions,
 ): Promise<KeyedStore> {
   const { name, clock } = options;
-  const { inTransaction, close } = await openTables(
-    {
-      url: options.url,
-      connections: options.connections ?? 4,
-      answerMs: options.answerMs ?? ANSWER_MS,
-      failure: unavailable,
-    },
-    { schema: SCHEMA, lock: SCHEMA_LOCK },
-  );
+  const { inTransaction, close } = await openTables({
+    url: options.url,
+    connections: options.connections ?? 4,
+    answerMs: options.answerMs ?? ANSWER_MS,
+    failure: unavailable,
+  });
 
   /** Queries this store, unless there is nothing to ask. */
   const ask = async <Row>(

@@ -1,25 +1,12 @@
 import { connect } from "./connect.js";
 import type { Connections, ConnectOptions } from "./connect.js";
+import { migrate } from "./migrations.js";
 
-/**
- * A schema, and the advisory lock for its creation: gateways that start together must not both
- * create it.
- */
-export type Tables = { readonly schema: string; readonly lock: number };
-
-/** Connects, and creates missing tables; `prepare` runs before the first query. */
-export async function openTables(
-  options: ConnectOptions,
-  { schema, lock }: Tables,
-  prepare: (database: Connections) => Promise<unknown> = async () => undefined,
-): Promise<Connections> {
+/** Connects, and brings the tables up to date. */
+export async function openTables(options: ConnectOptions): Promise<Connections> {
   const database = connect(options);
   try {
-    await database.inTransaction(async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${lock})`);
-      await client.query(schema);
-    });
-    await prepare(database);
+    await database.inTransaction(migrate);
     return database;
   } catch (error) {
     await database.close();
