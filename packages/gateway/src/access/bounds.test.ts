@@ -5,7 +5,7 @@ import type { Grant } from "./access.js";
 import { FailedAttempts } from "./failed-attempts.js";
 import { createLeases } from "./leases.js";
 import { ANONYMOUS } from "./principal.js";
-import { RunSlots } from "./run-slots.js";
+import { RunSlots } from "../runs/run-slots.js";
 
 const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
   principal: { id },

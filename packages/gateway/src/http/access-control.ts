@@ -8,7 +8,7 @@ import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "../access/access.js";
 import type { Access } from "../access/access.js";
 import { createLeases } from "../access/leases.js";
 import type { Leases } from "../access/leases.js";
-import { RunSlots } from "../access/run-slots.js";
+import { RunSlots } from "../runs/run-slots.js";
 import { SessionOwners } from "../sessions/session-owners.js";
 import { Tickets } from "../access/tickets.js";
 

@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
 import { agentBody } from "./agent-body.js";
 import { locateRefusedPart } from "./locate-refused-part.js";
 import {
@@ -33,8 +34,7 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   if (request.kind === "input") {
     findings.push(...checkKeys(request, raw));
     const input = enforceRequest(request);
-    request.assertNewRun(input);
-    findings.push(...((await request.review?.(input)) ?? []));
+    findings.push(...(await openThread(request, input)));
   }
   classifyRequest(request);
   await resolveSources(request);
@@ -45,6 +45,19 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   await recordRequest(request);
   assertAllowed(request, refusal);
   request.body = JSON.stringify(agentBody(request));
+}
+
+/** Lists the run in its session and reviews the input against its thread. */
+async function openThread(
+  request: InboundRequest,
+  input: RunAgentInput,
+): Promise<readonly Finding[]> {
+  const { opening } = request;
+  if (opening === undefined) return [];
+  opening.enter(input);
+  const { findings, writtenKeys } = await opening.review(input);
+  request.writtenKeys = writtenKeys;
+  return findings;
 }
 
 function classifyRequest(request: InboundRequest): void {
@@ -95,7 +108,7 @@ async function claimThread(
 ): Promise<CountersignError | undefined> {
   applyFindings(request, findings);
   if (request.decision?.allow === true) {
-    const late = await request.claim?.();
+    const late = await request.opening?.claim();
     if (late !== undefined) {
       findings.push(late);
       applyFindings(request, findings);

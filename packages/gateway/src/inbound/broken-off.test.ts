@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
-import { ThreadAdmission } from "../runs/thread-admission.js";
+import { ThreadAdmission } from "./thread-admission.js";
 import { call, text } from "../testing/events.js";
 import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";

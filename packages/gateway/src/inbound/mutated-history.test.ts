@@ -5,8 +5,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
-import { ThreadAdmission } from "../runs/thread-admission.js";
-import type { ThreadLease } from "../runs/thread-lease.js";
+import { ThreadAdmission } from "./thread-admission.js";
+import type { ThreadLease } from "./thread-lease.js";
 import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 

@@ -11,6 +11,26 @@ import type { Finding } from "./finding.js";
 import type { SendBlocker } from "./send-blocker.js";
 import type { LookupHost } from "./source-lookup.js";
 
+/** What the thread of an input says about it. */
+export type ThreadReview = {
+  readonly findings: readonly Finding[];
+  /** The keys of the state that the client changed; if absent, all of them. */
+  readonly writtenKeys?: readonly string[] | undefined;
+};
+
+/** The run that an input opens. Admission calls these steps in this order. */
+export type RunOpening = {
+  /** Lists the run in its session; throws if a run of this id is open there. */
+  enter(input: RunAgentInput): void;
+  /** Locks the thread and compares the input with it. */
+  review(input: RunAgentInput): Promise<ThreadReview>;
+  /**
+   * Claims the thread for the sender of an otherwise allowed input. Returns a finding if another principal claimed it first, before the
+   * receipt is written.
+   */
+  claim(): Promise<Finding | undefined>;
+};
+
 /** One request from a browser, with everything that the steps of admission find out about it. */
 export type InboundRequest = {
   /** `input` starts a run; `message` is an envelope from a browser on a socket. */
@@ -28,15 +48,8 @@ export type InboundRequest = {
   readonly mintId: MintId;
   /** Returns why a message cannot be sent to the agent at the time of the decision. */
   readonly blocker?: (() => SendBlocker | undefined) | undefined;
-  /** Throws if the thread has an open run or the run id was used before. */
-  readonly assertNewRun: (input: RunAgentInput) => void;
-  /** Compares the input with its thread; only for an input. */
-  readonly review?: ((input: RunAgentInput) => Promise<readonly Finding[]>) | undefined;
-  /**
-   * Claims the thread for the sender of an otherwise allowed input. Returns a finding if another principal claimed it first, before the
-   * receipt is written.
-   */
-  readonly claim?: (() => Promise<Finding | undefined>) | undefined;
+  /** The run that an input opens. */
+  readonly opening?: RunOpening | undefined;
   /** Reserves an event of the tokens that may apply, before the decision. */
   readonly reserve?: ((presented: JsonValue | undefined) => Promise<void> | undefined) | undefined;
   /** Rate caps that several gateways count together. */

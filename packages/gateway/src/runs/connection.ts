@@ -21,10 +21,8 @@ export type ConnectionFacts = {
   readonly transport: ReceiptTransport;
 };
 
-/** Callbacks of the listener for a request in the pipeline. */
-export type InboundHooks = Partial<
-  Pick<InboundRequest, "assertNewRun" | "review" | "claim" | "blocker">
->;
+/** What a request needs besides its connection: the run that it opens, or the state of the agent that it goes to. */
+export type RequestPorts = Pick<InboundRequest, "opening" | "blocker">;
 
 /** One connection of one session: its pinned policy, its tokens and its judge. */
 export type Connection = {
@@ -38,7 +36,7 @@ export type Connection = {
   inbound(
     kind: InboundRequest["kind"],
     bytes: Uint8Array | string,
-    hooks?: InboundHooks,
+    ports?: RequestPorts,
   ): InboundRequest;
 };
 
@@ -74,7 +72,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
     capabilities,
     judge,
     caps,
-    inbound: (kind, bytes, { assertNewRun = () => {}, review, claim, blocker } = {}) => ({
+    inbound: (kind, bytes, { opening, blocker } = {}) => ({
       kind,
       agent,
       agentDialect,
@@ -89,9 +87,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
       mintId: context.mintId,
       lookupHost: context.lookupHost,
       bytes,
-      assertNewRun,
-      review,
-      claim,
+      opening,
       blocker,
       // The start of a run waits for events that other gateways may return; a message of an open
       // run does not.

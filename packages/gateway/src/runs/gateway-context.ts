@@ -10,13 +10,12 @@ import type { RunLimits } from "../event/run-limits.js";
 import type { Clock, MintId } from "../base/ports.js";
 import type { Recorder } from "../event/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
-import type { Threads } from "../sessions/thread.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Agents } from "../agent/targets.js";
 import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
 import type { Drain } from "./drain.js";
-import type { ThreadAdmission } from "./thread-admission.js";
+import type { ThreadAdmission } from "../inbound/thread-admission.js";
 
 /** The state that all runs of one gateway share. */
 export type GatewayContext = {
@@ -27,7 +26,6 @@ export type GatewayContext = {
   readonly tokens: TokenVerifier;
   readonly recorder: Recorder;
   readonly sessions: Sessions;
-  readonly threads: Threads;
   readonly feed: Feed;
   readonly heartbeats: Heartbeats;
   readonly journal: Journal;

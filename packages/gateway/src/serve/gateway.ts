@@ -33,9 +33,8 @@ import { createMint } from "../runs/mint.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { Journal } from "../base/journal.js";
-import { ThreadAdmission } from "../runs/thread-admission.js";
+import { ThreadAdmission } from "../inbound/thread-admission.js";
 import { Sessions } from "../sessions/sessions.js";
-import { Threads } from "../sessions/thread.js";
 import { noteRefusal } from "../runs/run-watch.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -139,7 +138,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     tokens: options.tokens ?? NO_TOKENS,
     recorder,
     sessions: new Sessions(clock),
-    threads: new Threads(),
     feed: new Feed(),
     heartbeats,
     journal: options.journal ?? SILENT_JOURNAL,

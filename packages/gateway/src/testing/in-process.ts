@@ -11,6 +11,7 @@ import { subagentsOf } from "../outbound/order/subagents.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { ClientState } from "@countersign/policy";
 import { NO_EARLIER_THREAD } from "../thread/held-thread.js";
+import { WithheldThreads } from "../inbound/withheld-threads.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../event/counters.js";
 import type { Upstream, UpstreamPiece, UpstreamPieces } from "../agent/upstream.js";
@@ -45,6 +46,7 @@ export type InProcess = {
 /** Creates one under a policy. */
 export function createInProcess(policy: string, options: Partial<GatewayOptions> = {}): InProcess {
   const recorder = createMemoryRecorder();
+  const withheld = new WithheldThreads();
   const gateway = createGateway({
     agents: [TARGET],
     policy: createPolicyHolder(compilePolicy(loadPolicy(policy))),
@@ -104,7 +106,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         recorder,
         backlog: new Backlog(),
         progress: { isOver: false, isComplete: false, events: 0 },
-        withheld: context.threads.open(TARGET.name, input.threadId, "").withheld,
+        withheld: withheld.open(TARGET.name, input.threadId, ""),
         sink: createMemorySink(delivered, onSend),
         observer: {
           notes: onNotes,

@@ -6,14 +6,14 @@ import { createSocketSink } from "../socket-sink.js";
 import { ACCESS_EXPIRED } from "../../outbound/deliver/run-error.js";
 import { admitRequest } from "../../inbound/admit.js";
 import { SECOND_RUN } from "../../inbound/finding.js";
-import type { Finding } from "../../inbound/finding.js";
 import type { ClientDialect } from "../../event/run.js";
 import type { ReceiptRequest } from "../../outbound/record/receipt-chain.js";
 import { openConnection } from "../../runs/connection.js";
 import type { ConnectionFacts } from "../../runs/connection.js";
 import type { StartedRun } from "../../runs/start-run.js";
+import type { RunOpening } from "../../inbound/request.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
-import { PATIENCE_MS } from "../../runs/thread-admission.js";
+import { PATIENCE_MS } from "../../inbound/thread-admission.js";
 import type { RunHandle } from "../../sessions/session.js";
 import { LightSignal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
@@ -27,6 +27,13 @@ import type { SocketMessage } from "./socket-greeting.js";
 import { createMessagePath } from "./socket-messages.js";
 import { sendRefusal, CLOSE } from "./socket-refusal.js";
 import { recordUnreadRequest } from "../unread-request.js";
+
+/** A second run on one socket: it is judged and recorded, and never opens. */
+const SECOND: RunOpening = {
+  enter: () => {},
+  review: async () => ({ findings: [SECOND_RUN] }),
+  claim: async () => undefined,
+};
 
 /** The request that opened a socket. */
 export type SocketFacts = {
@@ -144,8 +151,7 @@ export function serveSocket(
 
   const refuseSecond = async (text: string): Promise<void> => {
     isRefusing = true;
-    const review = async (): Promise<Finding[]> => [SECOND_RUN];
-    const request = openConnection(context, connection).inbound("input", text, { review });
+    const request = openConnection(context, connection).inbound("input", text, { opening: SECOND });
     try {
       await admitRequest(request);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
-import { ANONYMOUS } from "./principal.js";
-import type { Principal } from "./principal.js";
+import "../access/errors.js";
+import { ANONYMOUS } from "../access/principal.js";
+import type { Principal } from "../access/principal.js";
 
 /** Counts the open runs of each principal. */
 export class RunSlots {

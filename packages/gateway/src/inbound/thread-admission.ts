@@ -3,18 +3,18 @@ import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { SessionRequest } from "../sessions/session-owners.js";
-import { FOREIGN } from "../inbound/finding.js";
-import type { Finding } from "../inbound/finding.js";
-import { reviewInput } from "../inbound/review.js";
-import type { InputReview } from "../inbound/review.js";
+import { FOREIGN } from "./finding.js";
+import type { Finding } from "./finding.js";
+import { reviewInput } from "./review.js";
+import type { InputReview } from "./review.js";
 import { assertRoom } from "../thread/conversation.js";
 import { threadKey } from "../thread/thread-key.js";
 import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
-import { OpenThread } from "./open-thread.js";
-import { ThreadLease } from "./thread-lease.js";
+import { OpenThread, ThreadLease } from "./thread-lease.js";
+import { WithheldThreads } from "./withheld-threads.js";
 
 /** A request to admit, with its principal, agent and policy. */
 export type AdmissionRequest = {
@@ -33,11 +33,12 @@ export const PATIENCE_MS = 5000;
 /** How long the gateway takes to notice that a run's client disconnected. */
 const NOTICE_MS = 500;
 
-/** Admits requests to threads; the only reader and writer of the ledger's threads. */
+/** Admits requests to threads; the only owner of their locks, their withheld content and their rows in the ledger. */
 export class ThreadAdmission {
   readonly #ledger: KeyedStore;
   readonly #clock: Clock;
   readonly #open = new Map<string, OpenThread>();
+  readonly #registers = new WithheldThreads();
 
   constructor(ledger: KeyedStore, clock: Clock) {
     this.#ledger = ledger;
@@ -80,7 +81,7 @@ export class ThreadAdmission {
   }
 
   async #review(
-    { agent, input, policy, principal, owning: session }: AdmissionRequest,
+    { agent, scope, input, policy, principal, owning: session }: AdmissionRequest,
     key: string,
     findings: Finding[],
     open: OpenThread,
@@ -138,6 +139,9 @@ export class ThreadAdmission {
         (policy.request.mode("history") === "enforce" ||
           review.findings.every(({ check }) => check !== "history")),
       claimed,
+      agent,
+      owner: principal.id === ANONYMOUS.id ? scope : `principal ${principal.id}`,
+      registers: this.#registers,
       withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
       owning: owned === undefined ? owning : undefined,
     });

@@ -1,10 +1,10 @@
 import type { Denial } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
-import { FOREIGN } from "../inbound/finding.js";
-import type { Finding } from "../inbound/finding.js";
-import type { Approval } from "../inbound/resume.js";
-import type { InputReview } from "../inbound/review.js";
+import { FOREIGN } from "./finding.js";
+import type { Finding } from "./finding.js";
+import type { Approval } from "./resume.js";
+import type { InputReview } from "./review.js";
 import { earlierThread } from "../thread/held-thread.js";
 import type { EarlierThread } from "../thread/held-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
@@ -16,7 +16,42 @@ import type { ThreadState } from "../thread/thread-state.js";
 import type { ClientDialect } from "../event/run.js";
 import type { WithheldRegister } from "../event/withheld-register.js";
 import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js";
-import type { OpenThread } from "./open-thread.js";
+import type { WithheldThreads } from "./withheld-threads.js";
+
+/** A thread with an open run; it stays in the admission's table until the run is saved. */
+export class OpenThread {
+  /** Nothing more is delivered; only the last write is pending. */
+  isEnding = false;
+  readonly #threads: Map<string, OpenThread>;
+  readonly #key: string;
+  #isOver = false;
+  #waiting: (() => void)[] | undefined;
+
+  /** In observe mode a second run may open: the first one stays in the table. */
+  constructor(threads: Map<string, OpenThread>, key: string) {
+    this.#threads = threads;
+    this.#key = key;
+    if (!threads.has(key)) threads.set(key, this);
+  }
+
+  /** Resolves when the run has been saved. */
+  whenOver(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting ??= [];
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Called when the run has been saved, or never began. */
+  leave(): void {
+    this.#isOver = true;
+    if (this.#threads.get(this.#key) === this) this.#threads.delete(this.#key);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    for (const resolve of waiting ?? []) resolve();
+  }
+}
 
 /** Options of {@link ThreadLease}. */
 export type LeaseFacts = {
@@ -32,6 +67,10 @@ export type LeaseFacts = {
   readonly isHistoryChecked: boolean;
   /** Keys that were free before this request claimed them. */
   readonly claimed: readonly RowName[];
+  readonly agent: string;
+  /** With access control, withheld content follows the principal; without it, the session. */
+  readonly owner: string;
+  readonly registers: WithheldThreads;
   /** Rows of the content withheld on the thread in earlier runs. */
   readonly withheld: readonly StoredRow[];
   /** Makes the principal the thread's owner, if it has none. */
@@ -65,7 +104,10 @@ export class ThreadLease {
   /** The write that undoes everything the request has written so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
-  #register: { readonly owner: string; readonly units: WithheldRegister } | undefined;
+  readonly #agent: string;
+  readonly #owner: string;
+  readonly #registers: WithheldThreads;
+  #register: WithheldRegister | undefined;
   #denied: DeniedCalls | undefined;
   #isStateTaken = true;
 
@@ -76,6 +118,9 @@ export class ThreadLease {
     this.state = state;
     this.writtenKeys = facts.writtenKeys;
     this.#isHistoryChecked = facts.isHistoryChecked;
+    this.#agent = facts.agent;
+    this.#owner = facts.owner;
+    this.#registers = facts.registers;
     this.#withheld = facts.withheld;
     this.#ledger = ledger;
     this.#key = key;
@@ -113,17 +158,19 @@ export class ThreadLease {
   }
 
   /**
-   * Loads the thread's withheld content into the register, and saves new withheld content with the
+   * Opens the register of the thread's withheld content. New withheld content is saved with the
    * thread.
    */
-  withhold(units: WithheldRegister, owner: string): void {
-    units.load(withheldOf(this.#withheld, owner));
-    this.#register = { owner, units };
+  openWithheld(): WithheldRegister {
+    const register = this.#registers.open(this.#agent, this.#input.threadId, this.#owner);
+    register.load(withheldOf(this.#withheld, this.#owner));
+    this.#register = register;
+    return register;
   }
 
   /** The denied calls of the thread, which are saved with it. */
-  deniedCalls(owner: string): DeniedCalls {
-    return (this.#denied ??= new DeniedCalls(owner, this.#withheld));
+  deniedCalls(): DeniedCalls {
+    return (this.#denied ??= new DeniedCalls(this.#owner, this.#withheld));
   }
 
   /** True when the client has got the end of the run; only the last write is pending. */
@@ -198,17 +245,17 @@ export class ThreadLease {
   /** Writes these rows, together with newly withheld content. */
   #write(write: TraceWrite | undefined): Promise<void> | undefined {
     const register = this.#register;
-    const fresh = register?.units.take();
+    const fresh = register?.take();
     const denied = this.#denied?.take();
     if (fresh === undefined && denied === undefined) {
       return write && this.#ledger.write(this.#key, write.rows, write.removed);
     }
     const { rows, removed } = write ?? NOTHING;
-    const withheld = register && fresh ? withheldRows(register.owner, fresh) : NO_ROWS;
+    const withheld = fresh === undefined ? NO_ROWS : withheldRows(this.#owner, fresh);
     return this.#ledger
       .write(this.#key, [...rows, ...withheld, ...(denied ?? NO_ROWS)], removed)
       .catch((error: unknown) => {
-        if (fresh !== undefined) register?.units.putBack(fresh);
+        if (fresh !== undefined) register?.putBack(fresh);
         if (denied !== undefined) this.#denied?.putBack();
         throw error;
       });

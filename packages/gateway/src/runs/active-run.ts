@@ -1,0 +1,221 @@
+import { CountersignError, isCountersignError } from "@countersign/core";
+import type { RunAgentInput } from "@countersign/wire";
+import type { Principal } from "../access/principal.js";
+import type { Upstream, UpstreamStream } from "../agent/upstream.js";
+import { LightSignal } from "../base/signal.js";
+import type { Signal } from "../base/signal.js";
+import type { Run } from "../event/run.js";
+import type { Finding } from "../inbound/finding.js";
+import type { InboundRequest, RunOpening, ThreadReview } from "../inbound/request.js";
+import { driveRun } from "../outbound/drive.js";
+import type { RunHandle } from "../sessions/session.js";
+import type { SessionRequest } from "../sessions/session-owners.js";
+import { openConnection } from "./connection.js";
+import type { Connection, ConnectionFacts } from "./connection.js";
+import type { GatewayContext } from "./gateway-context.js";
+import { assertNewRun } from "./new-run.js";
+import { OpenRunHandle } from "./open-run-handle.js";
+import { codeOf } from "./run-observer.js";
+import { noteRefusal, RunWatch } from "./run-watch.js";
+import type { ThreadLease } from "../inbound/thread-lease.js";
+
+/** The facts of a run that are known before its request is read. */
+export type RunOrigin = ConnectionFacts & {
+  /** The query about the session's owner, sent to the ledger together with the thread's. */
+  readonly owning?: SessionRequest | undefined;
+  /** Closed when the run is over. */
+  readonly lease?: { close(): void };
+  /** The owner of the threads; the session, unless it was generated for this one request. */
+  readonly threadOwner?: string;
+  /** The client's trace header. */
+  readonly traceparent?: string | undefined;
+  /** Aborts when the client disconnects, also before the agent has responded. */
+  readonly gone: Signal;
+  /** Called as soon as the run can be stopped, before the agent has responded. */
+  onStarting?(handle: RunHandle): void;
+};
+
+/**
+ * One run from the arrival of its request to its end. It owns everything that the run must give back: the place in the session, the lock of
+ * the thread, reserved quota, the connection to the agent. It lives as long as the stream, so it holds no reference to the request.
+ */
+export class ActiveRun implements RunOpening {
+  readonly connection: Connection;
+  /** Aborts the connection to the agent; carries the reason of a stop. */
+  readonly stopped = new LightSignal();
+  /** Closes the connection to the agent; the first reason stays. */
+  readonly cancel = (): void => this.stopped.abort();
+  readonly #context: GatewayContext;
+  readonly #agent: string;
+  readonly #sessionId: string;
+  readonly #principal: Principal;
+  readonly #scope: string;
+  readonly #transport: RunHandle["transport"];
+  readonly #traceparent: string | undefined;
+  readonly #gone: Signal;
+  readonly #lease: { close(): void } | undefined;
+  readonly #owning: SessionRequest | undefined;
+  /** Dropped after its call: the listener's closure refers to the request. */
+  #onStarting: ((handle: RunHandle) => void) | undefined;
+  #handle: OpenRunHandle | undefined;
+  #thread: ThreadLease | undefined;
+  #watch: RunWatch | undefined;
+  /** The run that is driven; nothing was delivered before it is set. */
+  #driven: Run | undefined;
+  #wasSent = false;
+
+  constructor(context: GatewayContext, origin: RunOrigin) {
+    this.#context = context;
+    this.connection = openConnection(context, origin);
+    this.#agent = origin.upstream.target.name;
+    this.#sessionId = origin.sessionId;
+    this.#principal = origin.principal;
+    this.#scope = origin.threadOwner ?? origin.sessionId;
+    this.#transport = origin.transport;
+    this.#traceparent = origin.traceparent;
+    this.#gone = origin.gone;
+    this.#lease = origin.lease;
+    this.#owning = origin.owning;
+    this.#onStarting = (handle) => origin.onStarting?.(handle);
+    if (this.#gone.aborted) this.cancel();
+    this.#gone.addEventListener("abort", this.cancel, { once: true });
+  }
+
+  /** The handle of the run; it exists once the request was parsed. */
+  get handle(): OpenRunHandle {
+    if (this.#handle === undefined) throw new TypeError("the run is not in its session yet");
+    return this.#handle;
+  }
+
+  /** The thread of the run; it exists once the request was reviewed. */
+  get thread(): ThreadLease {
+    if (this.#thread === undefined) throw new TypeError("the thread was not opened yet");
+    return this.#thread;
+  }
+
+  enter(input: RunAgentInput): void {
+    const { session } = this.connection;
+    assertNewRun(session, input);
+    this.#handle = new OpenRunHandle(
+      {
+        runId: input.runId,
+        threadId: input.threadId,
+        agent: this.#agent,
+        principal: this.#principal.id,
+        transport: this.#transport,
+        startedAt: this.#context.clock.now(),
+      },
+      this.stopped,
+    );
+    this.#context.sessions.addRun(this.#sessionId, this.#handle);
+    this.#onStarting?.(this.#handle);
+    this.#onStarting = undefined;
+  }
+
+  async review(input: RunAgentInput): Promise<ThreadReview> {
+    this.#thread = await this.#context.threadAdmission.open({
+      agent: this.#agent,
+      scope: this.#scope,
+      principal: this.#principal,
+      owning: this.#owning,
+      input,
+      policy: this.connection.policy,
+    });
+    return this.#thread;
+  }
+
+  claim(): Promise<Finding | undefined> {
+    return this.thread.claim();
+  }
+
+  /** Sends the admitted request to the agent. */
+  async send(
+    upstream: Upstream,
+    body: string,
+    authorization: string | undefined,
+  ): Promise<UpstreamStream> {
+    this.#assertNotStopped();
+    const { hash } = this.connection.policy;
+    this.#watch = new RunWatch(this.#context, this.handle, hash, this.#traceparent);
+    this.#wasSent = true;
+    try {
+      return await upstream.open({
+        body,
+        sessionId: this.#sessionId,
+        signal: this.stopped,
+        authorization,
+        traceparent: this.#watch.traceparent,
+      });
+    } catch (error) {
+      this.#assertNotStopped();
+      this.#wasSent = !wasNotReceived(error);
+      throw error;
+    }
+  }
+
+  /** Runs the stream through the pipeline to its end, then gives everything back. */
+  drive(run: Run, stream: UpstreamStream): Promise<void> {
+    this.#driven = run;
+    this.#watch?.opened(run);
+    this.#context.heartbeats.add(run.sink);
+    return driveRun(run, stream, this.stopped).finally(() => this.dispose());
+  }
+
+  /** Records why the request was refused, and gives everything back. */
+  async refuse(request: InboundRequest | undefined, error: unknown): Promise<void> {
+    this.cancel();
+    noteRefusal(this.#context, error, this.#agent);
+    await this.dispose();
+    if (request !== undefined) await this.#context.refusals.record(request, error);
+  }
+
+  /** Gives back everything that the run holds, whether its stream opened or not. */
+  async dispose(): Promise<void> {
+    this.#gone.removeEventListener("abort", this.cancel);
+    const run = this.#driven;
+    if (run === undefined) return this.#withdraw();
+    try {
+      this.#context.heartbeats.remove(run.sink);
+      this.handle.end(this.stopped.aborted ? "stopped" : "finished", this.#context.clock.now());
+      this.#watch?.ended();
+      this.#returnQuota();
+      const isWhole = !this.#gone.aborted && run.sink.isAway !== true;
+      await this.thread.end(isWhole).catch((error: unknown) => this.#logUnsaved(error));
+    } finally {
+      this.#lease?.close();
+    }
+  }
+
+  /** Nothing was delivered, so the session does not show the run. */
+  async #withdraw(): Promise<void> {
+    const { sessions } = this.#context;
+    this.#returnQuota();
+    if (this.#handle !== undefined) sessions.removeRun(this.#sessionId, this.#handle);
+    sessions.forgetEmpty(this.#sessionId);
+    await this.#thread?.abandon(this.#wasSent).catch(() => undefined);
+  }
+
+  #returnQuota(): void {
+    this.connection.capabilities.settle();
+    this.connection.caps?.end();
+  }
+
+  #logUnsaved(error: unknown): void {
+    const facts = { agent: this.#agent, run: this.handle.runId, cause: codeOf(error) };
+    this.#context.journal.warn(facts, "the thread was not put away");
+  }
+
+  #assertNotStopped(): void {
+    if (this.stopped.aborted) {
+      throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it began", {});
+    }
+  }
+}
+
+/** True when the agent was unreachable or rejected the request: the client may send it again, changed or not. */
+function wasNotReceived(error: unknown): boolean {
+  return (
+    isCountersignError(error, "ERR_UPSTREAM_UNREACHABLE") ||
+    isCountersignError(error, "ERR_UPSTREAM_STATUS")
+  );
+}
