@@ -86,6 +86,6 @@ test("a gateway that starts does not wait for the writes of another", async () =
   await client.query(
     "BEGIN; INSERT INTO countersign_facts VALUES ('l', 't', 'run', 'r', '{}'); INSERT INTO countersign_threads VALUES ('l', 't', 1)",
   );
-  await open();
+  await expect(open()).resolves.toBeUndefined();
   await client.query("ROLLBACK");
 });
