@@ -102,6 +102,7 @@ export const DOCUMENT_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/redteam/src/oatf/parse/parse.ts#parse",
       "packages/redteam/src/oatf/yaml/read.ts#readYaml",
+      "packages/core/src/cel/expression.ts#parseCel",
       "packages/redteam/src/oatf/cel/parse-source.ts#parseCel",
       "packages/redteam/src/oatf/primitives/duration.ts#parseDuration",
     ],

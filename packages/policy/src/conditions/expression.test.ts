@@ -11,6 +11,7 @@ const bound = (values: { [name: string]: JsonObject }) => (name: string) => {
 const event = {
   type: "CUSTOM",
   name: "acme.toast",
+  nothing: null,
   value: { n: 3, url: "https://evil.example/x", items: [1, 2, 3] },
 };
 
@@ -23,6 +24,8 @@ test.each([
   ["event.value.items.exists(x, x == 2) && size(event.value.items) == 3", true],
   ["has(event.value.missing)", false],
   ["has(session.user)", false],
+  ["has(event.nothing) || 'nothing' in event", false],
+  ["event.nothing == null", true],
   ['event.name.startsWith("acme.") && event.name.contains("toast")', true],
   ['"constructor" in event', false],
 ])("%s is %s", (source, expected) => {

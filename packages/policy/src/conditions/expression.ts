@@ -1,10 +1,10 @@
+import { createCelEnvironment, createMeter, parseCel, unknownNames } from "@countersign/core/cel";
 import type { CelInput } from "@bufbuild/cel";
-import { celEnv, celFunc, celMethod, CelScalar, isCelError, parse, plan } from "@bufbuild/cel";
+import { isCelError, plan } from "@bufbuild/cel";
+import { suggestName } from "../base/suggest.js";
 import type { LinearPattern } from "../patterns/regular-expression.js";
 import { compilePattern } from "../patterns/regular-expression.js";
-import { inspectExpression, TICK } from "./inspect.js";
 import { toCelInput } from "./json-view.js";
-import { createMeter } from "./meter.js";
 
 /** The names a condition may use. */
 export const CONDITION_VARIABLES = [
@@ -27,66 +27,53 @@ export type ConditionBindings = (name: ConditionVariable) => CelInput | undefine
 /** A compiled condition; `undefined` means it could not be evaluated. */
 export type CompiledCondition = { evaluate(bindings: ConditionBindings): boolean | undefined };
 
-const { BOOL, STRING } = CelScalar;
-const CHARACTERS_PER_STEP = 64;
-const MAX_NESTED_BRACKETS = 32;
-
-// Operators that the planner handles itself, so that no function of that name exists.
-const OPERATORS: ReadonlySet<string> = new Set([
-  "_&&_",
-  "_||_",
-  "_?_:_",
-  "_[_]",
-  "@not_strictly_false",
-  "__not_strictly_false__",
-  "_==_",
-  "_!=_",
-  "type",
-]);
-
+/** Maximum steps of one evaluation: a loop iteration, or 64 searched characters. */
+const MAX_CONDITION_STEPS = 20_000;
+/** Maximum nesting of loops; each level multiplies the work. */
+const MAX_LOOP_NESTING = 3;
+/** Suggested for a misspelled function. */
+const FUNCTION_NAMES = [
+  "contains",
+  "startsWith",
+  "endsWith",
+  "matches",
+  "size",
+  "has",
+  "int",
+  "string",
+];
 const EMPTY = toCelInput({});
 
 /**
- * Compiles a CEL expression.
+ * Compiles a CEL expression. Variables and functions must exist, patterns must be literals (an agent
+ * must not choose the pattern), and nesting is bounded.
  *
  * @throws Error with a message for the author, when the expression is invalid or exceeds a limit
  */
 export function compileCondition(source: string): CompiledCondition {
-  assertShallow(source);
-  const meter = createMeter();
+  const meter = createMeter({ steps: MAX_CONDITION_STEPS });
   const patterns = new Map<string, LinearPattern>();
-  const searching = (text: string): void => meter.spend(1 + text.length / CHARACTERS_PER_STEP);
-  const match = (text: string, pattern: string): boolean => {
-    searching(text);
+  const environment = createCelEnvironment(meter, (pattern) => {
     const compiled = patterns.get(pattern);
     if (compiled === undefined) throw new TypeError("patterns must be literals");
-    return compiled.test(text);
-  };
-  const environment = celEnv({
-    re2: {
-      compile: (pattern) => ({ test: (text) => match(text, pattern) }),
-    },
-    funcs: [
-      celFunc(TICK, [BOOL], BOOL, (condition) => {
-        meter.spend(1);
-        return condition;
-      }),
-      celFunc("matches", [STRING, STRING], BOOL, match),
-      celMethod("contains", STRING, [STRING], BOOL, function contains(part) {
-        searching(this);
-        return this.includes(part);
-      }),
-    ],
+    return compiled;
   });
-  const parsed = parseExpression(source);
-  const inspection = inspectExpression(
-    parsed.expr,
-    new Set(CONDITION_VARIABLES),
-    (name) => OPERATORS.has(name) || environment.funcs.find(name) !== undefined,
-  );
-  for (const pattern of inspection.patterns) patterns.set(pattern, compilePattern(pattern));
-  const used = CONDITION_VARIABLES.filter((name) => inspection.used.has(name));
-  const run = plan(environment, parsed);
+  const { tree, facts, problem } = parseCel(source);
+  if (tree === undefined) throw new SyntaxError(problem);
+  const unknown = unknownNames(facts, CONDITION_VARIABLES, environment);
+  assertKnown("variable", unknown.variables, CONDITION_VARIABLES);
+  assertKnown("function", unknown.functions, FUNCTION_NAMES);
+  if (facts.loops > MAX_LOOP_NESTING) {
+    throw new RangeError(`loops may be nested at most ${MAX_LOOP_NESTING} deep`);
+  }
+  for (const pattern of facts.patterns) {
+    if (pattern === undefined) {
+      throw new TypeError("the pattern of matches() must be a string literal");
+    }
+    patterns.set(pattern, compilePattern(pattern));
+  }
+  const used = CONDITION_VARIABLES.filter((name) => facts.variables.has(name));
+  const run = plan(environment, tree);
   return {
     evaluate(bindings) {
       meter.reset();
@@ -106,24 +93,9 @@ export function compileCondition(source: string): CompiledCondition {
   };
 }
 
-function parseExpression(source: string): ReturnType<typeof parse> {
-  try {
-    return parse(source);
-  } catch (error) {
-    if (error instanceof RangeError) throw new RangeError("the expression is nested too deeply");
-    const detail = error instanceof Error ? error.message : "cannot be parsed";
-    throw new SyntaxError(detail.slice(0, 200));
-  }
-}
-
-// The parser is recursive and retries alternatives at every bracket.
-function assertShallow(source: string): void {
-  let depth = 0;
-  for (const character of source) {
-    if ("([{".includes(character)) depth += 1;
-    else if (")]}".includes(character)) depth -= 1;
-    if (depth > MAX_NESTED_BRACKETS) {
-      throw new RangeError(`brackets may be nested at most ${MAX_NESTED_BRACKETS} deep`);
-    }
-  }
+function assertKnown(kind: string, [name]: readonly string[], candidates: Iterable<string>): void {
+  if (name === undefined) return;
+  const suggestion = suggestName(name, candidates);
+  const hint = suggestion === undefined ? "" : ` (did you mean "${suggestion}"?)`;
+  throw new TypeError(`unknown ${kind} "${name.slice(0, 64)}"${hint}`);
 }

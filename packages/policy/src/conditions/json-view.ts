@@ -1,28 +1,23 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { celList, celMap } from "@bufbuild/cel";
-import type { CelInput } from "@bufbuild/cel";
-
-/**
- * Exposes JSON to CEL without copying it: a condition that reads `event.name` converts one string,
- * not a megabyte of state. Integers become CEL ints, so that `size(x) + event.n` has an overload.
- */
-export function toCelInput(value: JsonValue): CelInput {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isSafeInteger(value) ? BigInt(value) : value;
-    default:
-      if (value === null) return null;
-      return Array.isArray(value)
-        ? celList(value.map(toCelInput))
-        : celMap(new JsonMap(value) as ReadonlyMap<string, CelInput>);
-  }
-}
+import { asCelMap, createJsonView, JsonMap } from "@countersign/core/cel";
+import type { CelInput, CelValue } from "@bufbuild/cel";
 
 /** Members computed on read; they override members of the same name in the object. */
 export type Overlay<Source> = ReadonlyMap<string, (source: Source) => JsonValue>;
+
+/** Reads of an event cost no steps; the loops of a condition count. */
+const UNMETERED = { spend: () => undefined };
+
+/** A member that is null counts as absent in `has` and `in`. */
+class ConditionMap extends JsonMap {
+  override has(key: CelValue): boolean {
+    const value = this.get(key);
+    return value !== undefined && value !== null;
+  }
+}
+
+/** Exposes JSON to CEL without copying it. */
+export const toCelInput = createJsonView(UNMETERED, ConditionMap);
 
 /**
  * An object with computed members over it. Nothing is copied: a spread cost more than the
@@ -33,80 +28,25 @@ export function layered<Source>(
   overlay: Overlay<Source>,
   source: Source,
 ): CelInput {
-  return celMap(new LayeredMap(object, overlay, source) as ReadonlyMap<string, CelInput>);
+  return asCelMap(new LayeredMap(object, overlay, source));
 }
 
-class JsonMap implements ReadonlyMap<string, CelInput> {
-  readonly #object: JsonObject;
-
-  constructor(object: JsonObject) {
-    this.#object = object;
-  }
-
-  get size(): number {
-    return Object.keys(this.#object).length;
-  }
-
-  get(key: string): CelInput | undefined {
-    // CEL may query with a number or a boolean; only own string keys exist here, never a
-    // prototype's.
-    if (typeof key !== "string" || !Object.hasOwn(this.#object, key)) return undefined;
-    const value = this.#object[key];
-    return value === undefined ? undefined : toCelInput(value);
-  }
-
-  has(key: string): boolean {
-    return typeof key === "string" && Object.hasOwn(this.#object, key);
-  }
-
-  forEach(visit: (value: CelInput, key: string, map: ReadonlyMap<string, CelInput>) => void): void {
-    for (const [key, value] of this.entries()) visit(value, key, this);
-  }
-
-  *entries(): MapIterator<[string, CelInput]> {
-    for (const key of this.keys()) {
-      const value = this.get(key);
-      if (value !== undefined) yield [key, value];
-    }
-  }
-
-  keys(): MapIterator<string> {
-    return Object.keys(this.#object).values();
-  }
-
-  *values(): MapIterator<CelInput> {
-    for (const [, value] of this.entries()) yield value;
-  }
-
-  [Symbol.iterator](): MapIterator<[string, CelInput]> {
-    return this.entries();
-  }
-}
-
-class LayeredMap<Source> extends JsonMap {
+class LayeredMap<Source> extends ConditionMap {
   readonly #overlay: Overlay<Source>;
   readonly #source: Source;
 
   constructor(object: JsonObject, overlay: Overlay<Source>, source: Source) {
-    super(object);
+    super(object, toCelInput, UNMETERED);
     this.#overlay = overlay;
     this.#source = source;
   }
 
-  override get size(): number {
-    return [...this.keys()].length;
+  protected override names(): readonly string[] {
+    return [...new Set([...super.names(), ...this.#overlay.keys()])];
   }
 
-  override get(key: string): CelInput | undefined {
-    const member = this.#overlay.get(key);
+  override get(key: CelValue): CelInput | undefined {
+    const member = typeof key === "string" ? this.#overlay.get(key) : undefined;
     return member === undefined ? super.get(key) : toCelInput(member(this.#source));
-  }
-
-  override has(key: string): boolean {
-    return this.#overlay.has(key) || super.has(key);
-  }
-
-  override keys(): MapIterator<string> {
-    return new Set([...super.keys(), ...this.#overlay.keys()]).values();
   }
 }

@@ -1,9 +1,9 @@
 import type { JsonValue } from "@countersign/core";
+import { MAX_CEL_BRACKETS } from "@countersign/core/cel";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCelEvaluator } from "./evaluator.js";
-import { inspectCel } from "./inspect-source.js";
-import { MAX_CEL_BRACKETS, MAX_CEL_LENGTH } from "./parse-source.js";
+import { inspectCel, MAX_CEL_LENGTH } from "./parse-source.js";
 
 const cel = createCelEvaluator();
 
@@ -148,6 +148,9 @@ test("brackets at the limit are fine, and those inside text do not count", () =>
   expect(ask(nested, null)).toBe(true);
   expect(ask(`"${"(".repeat(99)}" != r'\\'`, null)).toBe(true);
   expect(ask(`"""${'"('.repeat(40)}""" != ""`, null)).toBe(true);
+  expect(ask(`// ${"(".repeat(99)} "\ntrue`, null)).toBe(true);
+  // A quote in a comment must not hide the brackets after it.
+  expect(inspectCel(`// "\n${"(".repeat(40)}true`, []).problem).toMatch(/nested/);
   // Closing brackets in text must not hide opening ones outside it.
   expect(inspectCel(`${'")"+('.repeat(40)}true`, []).problem).toMatch(/nested/);
 });

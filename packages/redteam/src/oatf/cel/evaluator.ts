@@ -1,11 +1,15 @@
 import type { JsonValue } from "@countersign/core";
+import { createJsonView, createMeter } from "@countersign/core/cel";
 import type { CelInput } from "@bufbuild/cel";
 import { isCelError, plan } from "@bufbuild/cel";
 import { createBoundedCache } from "../json/bounded-cache.js";
 import { createEnvironment } from "./environment.js";
-import { viewJson } from "./json-view.js";
-import { createMeter } from "./meter.js";
 import { parseCel } from "./parse-source.js";
+
+/** Steps one evaluation may take: a loop round, a value read, or 256 characters of text. */
+const MAX_CEL_STEPS = 50_000;
+/** Milliseconds one evaluation may take. */
+const MAX_CEL_MILLISECONDS = 1000;
 
 /** The result of an expression. */
 export type CelResult =
@@ -26,7 +30,12 @@ type Planned =
  * Expressions are planned once and kept.
  */
 export function createCelEvaluator(options: { readonly now?: () => number } = {}): CelEvaluator {
-  const meter = createMeter(options.now ?? (() => performance.now()));
+  const now = options.now ?? (() => performance.now());
+  const meter = createMeter({
+    steps: MAX_CEL_STEPS,
+    time: { milliseconds: MAX_CEL_MILLISECONDS, now },
+  });
+  const view = createJsonView(meter);
   const environment = createEnvironment(meter);
   const planned = createBoundedCache<Planned>(256);
   const prepare = (source: string): Planned => {
@@ -45,7 +54,7 @@ export function createCelEvaluator(options: { readonly now?: () => number } = {}
       meter.reset();
       try {
         const input: Record<string, CelInput> = Object.create(null);
-        for (const [name, value] of variables) input[name] = viewJson(value, meter);
+        for (const [name, value] of variables) input[name] = view(value);
         const result = run(input);
         // A result reached after the budget ran out is discarded.
         if (meter.exhausted) return { kind: "error", message: "the expression takes too long" };

@@ -1,22 +1,10 @@
-import { parse } from "@bufbuild/cel";
+import { createMeter, parseCel as parse, unknownNames } from "@countersign/core/cel";
+import type { ParsedCel } from "@countersign/core/cel";
 import { createBoundedCache } from "../json/bounded-cache.js";
-import type { ExpressionFacts } from "./expression-tree.js";
-import { prepareTree } from "./expression-tree.js";
-import { bracketDepth } from "./bracket-depth.js";
+import { createEnvironment } from "./environment.js";
 
 /** The longest expression a document may carry; the parser takes 0.1 ms for each operand of a chain. */
 export const MAX_CEL_LENGTH = 4096;
-/** The parser tries alternatives again at every bracket. */
-export const MAX_CEL_BRACKETS = 32;
-
-/** An expression ready to be planned, or the sentence that says why the text is none. */
-export type ParsedCel =
-  | {
-      readonly tree: ReturnType<typeof parse>;
-      readonly facts: ExpressionFacts;
-      readonly problem?: never;
-    }
-  | { readonly problem: string; readonly tree?: never; readonly facts?: never };
 
 const cache = createBoundedCache<ParsedCel>(256);
 
@@ -25,18 +13,29 @@ export function parseCel(source: string): ParsedCel {
   if (source.length > MAX_CEL_LENGTH) {
     return { problem: `the expression is longer than ${MAX_CEL_LENGTH} characters` };
   }
-  return cache.getOrCreate(source, parseWithin);
+  return cache.getOrCreate(source, parse);
 }
 
-function parseWithin(source: string): ParsedCel {
-  if (bracketDepth(source) > MAX_CEL_BRACKETS) {
-    return { problem: `brackets are nested deeper than ${MAX_CEL_BRACKETS}` };
-  }
-  try {
-    const tree = parse(source);
-    return { tree, facts: prepareTree(tree.expr) };
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : "cannot be parsed";
-    return { problem: detail.slice(0, 200) };
-  }
+/** The static analysis of an expression. */
+export type CelInspection = {
+  /** The reason why the text is not an expression. */
+  readonly problem?: string;
+  /** The literal patterns of `matches`. */
+  readonly patterns: readonly string[];
+  readonly unknownNames: readonly string[];
+  readonly usesHas: boolean;
+};
+
+const environment = createEnvironment(createMeter({ steps: 0 }));
+
+/** Checks an expression whose variables are `message` and the given names. */
+export function inspectCel(source: string, variables: readonly string[]): CelInspection {
+  const { facts, problem } = parseCel(source);
+  if (facts === undefined) return { problem, patterns: [], unknownNames: [], usesHas: false };
+  const unknown = unknownNames(facts, ["message", ...variables], environment);
+  return {
+    patterns: facts.patterns.filter((pattern) => pattern !== undefined),
+    unknownNames: [...unknown.variables, ...unknown.functions].map((name) => name.slice(0, 64)),
+    usesHas: facts.usesHas,
+  };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, ownMember } from "@countersign/core";
 import { listMember, textMember } from "../json/access.js";
-import { inspectCel } from "../cel/inspect-source.js";
+import { inspectCel } from "../cel/parse-source.js";
 import { isKnownSurface, modernSurface } from "../model/events.js";
 import { generatedId } from "../model/indicator-id.js";
 import { extractProtocol, isProtocol, knownProtocols } from "../model/modes.js";

@@ -1,53 +1,54 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
 import type { CelInput, CelList, CelMap, CelValue } from "@bufbuild/cel";
-import type { Meter } from "./meter.js";
+import type { JsonObject, JsonValue } from "../json/value.js";
+import type { Meter } from "./environment.js";
 
 // The library recognises its containers by these registered symbols. Its own map reads a member that is
-// null as absent, and neither of its containers can count what is read.
+// null as absent, and neither of its containers counts reads.
 const MAP = Symbol.for("@bufbuild/cel/map");
 const LIST = Symbol.for("@bufbuild/cel/list");
 const CHARACTERS_PER_STEP = 256;
 
+/** Exposes a JSON value to CEL. */
+export type JsonView = (value: JsonValue) => CelInput;
+
 /**
- * Shows JSON to CEL without copying it; each value read costs a step. Whole numbers become CEL ints, so
- * that `message.n + 1` has an overload; the price is that `/` divides as integers.
+ * Exposes JSON to CEL without copying it: an expression that reads `event.name` converts one string,
+ * not a megabyte of state. Each value read costs a step. Integers become CEL ints, so that
+ * `message.n + 1` has an overload; the price is that `/` divides as integers.
  */
-export function viewJson(value: JsonValue, meter: Meter): CelInput {
-  switch (typeof value) {
-    case "string":
-      meter.spend(1 + value.length / CHARACTERS_PER_STEP);
-      return value;
-    case "number":
-      meter.spend(1);
-      return Number.isSafeInteger(value) ? BigInt(value) : value;
-    case "boolean":
-      meter.spend(1);
-      return value;
-    default:
-      meter.spend(1);
-      if (value === null) return null;
-      return Array.isArray(value)
-        ? meteredList(value, (item) => viewJson(item, meter), meter)
-        : (new JsonMap(value, meter) as unknown as CelMap);
-  }
+export function createJsonView(meter: Pick<Meter, "spend">, MapType = JsonMap): JsonView {
+  const view: JsonView = (value) => {
+    meter.spend(typeof value === "string" ? 1 + value.length / CHARACTERS_PER_STEP : 1);
+    if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
+    if (typeof value !== "object" || value === null) return value;
+    return Array.isArray(value)
+      ? meteredList(value, view, meter)
+      : asCelMap(new MapType(value, view, meter));
+  };
+  return view;
 }
 
 /** A list whose reads are counted. */
 export function meteredList<Item>(
   items: readonly Item[],
   view: (item: Item) => CelInput,
-  meter: Meter,
+  meter: Pick<Meter, "spend">,
 ): CelList {
   return new MeteredList(items, view, meter) as unknown as CelList;
+}
+
+/** The same map, as the type of the library. */
+export function asCelMap(map: JsonMap): CelMap {
+  return map as unknown as CelMap;
 }
 
 class MeteredList<Item> {
   readonly [LIST] = {};
   readonly #items: readonly Item[];
   readonly #view: (item: Item) => CelInput;
-  readonly #meter: Meter;
+  readonly #meter: Pick<Meter, "spend">;
 
-  constructor(items: readonly Item[], view: (item: Item) => CelInput, meter: Meter) {
+  constructor(items: readonly Item[], view: (item: Item) => CelInput, meter: Pick<Meter, "spend">) {
     this.#items = items;
     this.#view = view;
     this.#meter = meter;
@@ -75,26 +76,34 @@ class MeteredList<Item> {
   }
 }
 
-class JsonMap {
+/** An object as a CEL map. */
+export class JsonMap {
   readonly [MAP] = {};
   readonly #object: JsonObject;
-  readonly #meter: Meter;
+  readonly #view: JsonView;
+  readonly #meter: Pick<Meter, "spend">;
 
-  constructor(object: JsonObject, meter: Meter) {
+  constructor(object: JsonObject, view: JsonView, meter: Pick<Meter, "spend">) {
     this.#object = object;
+    this.#view = view;
     this.#meter = meter;
   }
 
+  /** The names of the members; only own names count: a message cannot lend `constructor` to an expression. */
+  protected names(): readonly string[] {
+    return Object.keys(this.#object);
+  }
+
   get size(): number {
-    const { length } = Object.keys(this.#object);
+    const { length } = this.names();
     this.#meter.spend(length);
     return length;
   }
 
-  // Only own names are members: a message cannot lend `constructor` to an expression.
   get(key: CelValue): CelInput | undefined {
-    return this.has(key)
-      ? viewJson(this.#object[key as string] as JsonValue, this.#meter)
+    this.#meter.spend(1);
+    return typeof key === "string" && Object.hasOwn(this.#object, key)
+      ? this.#view(this.#object[key] as JsonValue)
       : undefined;
   }
 
@@ -108,14 +117,14 @@ class JsonMap {
   }
 
   *entries(): IterableIterator<[string, CelInput]> {
-    for (const [key, value] of Object.entries(this.#object)) {
-      this.#meter.spend(1);
-      yield [key, viewJson(value, this.#meter)];
+    for (const key of this.names()) {
+      const value = this.get(key);
+      if (value !== undefined) yield [key, value];
     }
   }
 
   *keys(): IterableIterator<string> {
-    for (const key of Object.keys(this.#object)) {
+    for (const key of this.names()) {
       this.#meter.spend(1);
       yield key;
     }
