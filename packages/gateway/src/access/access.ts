@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import type { TokenFault } from "./errors.js";
+import type { TokenFault } from "../base/errors.js";
 import { ANONYMOUS } from "./principal.js";
 import type { Principal } from "./principal.js";
 

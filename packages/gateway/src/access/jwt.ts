@@ -12,7 +12,7 @@ import type { JWTPayload } from "jose";
 import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
 import type { Authenticator, Grant, GrantName } from "./access.js";
-import type { TokenFault } from "./errors.js";
+import type { TokenFault } from "../base/errors.js";
 import type { KeyOf } from "./key-set.js";
 
 /** Algorithms with which only the issuer can sign. Shared secrets are never accepted. */

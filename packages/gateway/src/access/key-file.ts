@@ -5,7 +5,7 @@ import type { Clock } from "../base/ports.js";
 import type { Journal } from "../base/journal.js";
 import { KEY_HASH } from "./api-keys.js";
 import type { ApiKeyEntry, ApiKeyList } from "./api-keys.js";
-import "./errors.js";
+import "../base/errors.js";
 
 /** Keys in one list; each is compared with every credential. */
 export const MAX_API_KEYS = 1000;

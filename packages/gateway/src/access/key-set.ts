@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import { createLocalJWKSet, errors } from "jose";
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
 import type { Clock } from "../base/ports.js";
-import "./errors.js";
+import "../base/errors.js";
 
 /** Finds the key that a token names; the signature that `jose` expects. */
 export type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;

@@ -5,7 +5,7 @@ import { formatRevocation, parseRevocations } from "@countersign/capability";
 import type { Revocation } from "@countersign/capability";
 import { CountersignError, isCountersignError } from "@countersign/core";
 import { assertFileState, readRegularFile } from "../base/read-regular-file.js";
-import "./capability-errors.js";
+import "../base/errors.js";
 
 /** Maximum size of a revocation file: about 800,000 of our own ids. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Revocation } from "@countersign/capability";
 import { CountersignError } from "@countersign/core";
 import { openTables } from "../store/postgres/open-tables.js";
-import "./capability-errors.js";
+import "../base/errors.js";
 
 /** A revocation with its serial number. */
 export type NumberedRevocation = { readonly serial: number; readonly revocation: Revocation };

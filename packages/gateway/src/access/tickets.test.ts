@@ -6,7 +6,7 @@ import type { KeyedStore } from "../store/keyed-store.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import { rowsOf } from "../testing/keyed-store-contract.js";
 import type { Access, Grant } from "./access.js";
-import "../store/errors.js";
+import "../base/errors.js";
 import { createTicketSeal, deriveSealKey, MAX_TICKET_LENGTH } from "./ticket-seal.js";
 import { TICKET_KEEP_MS, TICKET_LIFE_MS, TICKET_SKEW_MS, Tickets } from "./tickets.js";
 import type { TicketOptions } from "./tickets.js";

@@ -4,7 +4,7 @@ import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
 import type { Access, Grant, GrantName } from "./access.js";
-import "./errors.js";
+import "../base/errors.js";
 import type { Principal } from "./principal.js";
 import { createTicketSeal } from "./ticket-seal.js";
 import type { TicketSeal } from "./ticket-seal.js";

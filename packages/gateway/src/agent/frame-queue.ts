@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { WebSocket } from "ws";
 import type { Signal } from "../base/signal.js";
-import "./errors.js";
+import "../base/errors.js";
 import { IdleTimer } from "./idle-timer.js";
 import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";
 

@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
+import "../base/errors.js";
 import type { UpstreamTarget } from "./upstream.js";
 
 /**

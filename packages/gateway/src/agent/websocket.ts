@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "@countersign/core";
 import { WebSocket } from "ws";
 import { answerPings } from "../base/answer-pings.js";
 import type { Signal } from "../base/signal.js";
-import "./errors.js";
+import "../base/errors.js";
 import { createFrameQueue } from "./frame-queue.js";
 import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";

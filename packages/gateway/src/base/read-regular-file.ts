@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { CountersignError } from "@countersign/core";
-import "./file-errors.js";
+import "./errors.js";
 
 // Windows has neither this flag nor named pipes in its file system.
 const WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

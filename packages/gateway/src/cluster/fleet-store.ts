@@ -2,7 +2,7 @@ import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { openTables } from "../store/postgres/open-tables.js";
 import { decodeText, encodeText } from "../store/text.js";
-import "./errors.js";
+import "../base/errors.js";
 import { HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
 import type { KeptToken } from "./handed-tokens.js";
 import type { FleetOrder, OrderAnswer } from "../sessions/order.js";

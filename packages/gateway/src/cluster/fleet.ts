@@ -8,7 +8,7 @@ import type { Journal } from "../base/journal.js";
 import { isSameToken } from "../sessions/session.js";
 import type { HandedToken } from "../sessions/session.js";
 import type { Sessions } from "../sessions/sessions.js";
-import "./errors.js";
+import "../base/errors.js";
 import { ORDER_PAGE } from "./fleet-store.js";
 import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-store.js";
 import { follow } from "../store/follow.js";

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { connect } from "../store/postgres/connect.js";
-import "./errors.js";
+import "../base/errors.js";
 import { MEMBERS } from "./fleet-store.js";
 
 const TABLE = "SELECT to_regclass('countersign_gateways') IS NOT NULL AS is_there";

@@ -9,7 +9,7 @@ import type { Signal } from "../base/signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../agent/session-header.js";
 import { requestStream } from "./relay-client.js";
-import "../http/errors.js";
+import "../base/errors.js";
 import type { StreamNames } from "./stream-names.js";
 import type { FoundGateway } from "./gateway-directory.js";
 

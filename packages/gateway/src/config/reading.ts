@@ -3,7 +3,7 @@ import { formatIssue } from "@countersign/policy/yaml";
 import type { DocumentIssue } from "@countersign/policy/yaml";
 import { existsSync } from "node:fs";
 import { readRegularFile } from "../base/read-regular-file.js";
-import "./errors.js";
+import "../base/errors.js";
 import { headerProblem } from "./headers.js";
 
 /** Options of loading a configuration. */

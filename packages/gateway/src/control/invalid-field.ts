@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
+import "../base/errors.js";
 
 /** Characters of an unknown name that are returned to the client. */
 const MAX_NAME = 64;

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { ANONYMOUS } from "../access/principal.js";
-import "./errors.js";
+import "../base/errors.js";
 import { invalidField } from "./invalid-field.js";
 
 /** The session and principal that an operator requests a capability for. */

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
-import "./errors.js";
+import "../base/errors.js";
 
 /** The limits of one run; `limits.run_*` in the configuration. */
 export type RunLimits = {

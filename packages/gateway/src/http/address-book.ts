@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import "../access/errors.js";
+import "../base/errors.js";
 import { clientAddress, createNetworks, isWithin, placeOf } from "./address.js";
 import type { ListenLimits } from "../base/limits.js";
 

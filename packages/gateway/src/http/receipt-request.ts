@@ -3,7 +3,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import { createProtoDecoder, encodeProto } from "@countersign/wire/proto";
 import type { HttpEncoding } from "./http-sink.js";
 import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
-import "./errors.js";
+import "../base/errors.js";
 import type { HttpRequest } from "./exchange.js";
 
 /** The header by which a client requests the receipts of its events; URLs use `?receipts=1`. */

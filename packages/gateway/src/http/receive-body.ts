@@ -1,8 +1,7 @@
 import { assertWithin, CountersignError, isCountersignError } from "@countersign/core";
 import { readBody } from "./body.js";
-import "../inbound/errors.js";
+import "../base/errors.js";
 import type { HttpRequest } from "./exchange.js";
-import "./errors.js";
 
 /**
  * Reads a body within limits of size and time.

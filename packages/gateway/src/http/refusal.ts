@@ -1,9 +1,8 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
-import "../access/errors.js";
-import type { RefusedPart } from "../inbound/errors.js";
+import "../base/errors.js";
+import type { RefusedPart } from "../base/errors.js";
 import { receiptOf } from "../inbound/refusal-log.js";
-import "./errors.js";
 import type { Problem } from "./problem.js";
 
 type Status = { readonly status: number; readonly title: string };

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { SESSION_HEADER } from "../agent/session-header.js";
-import "./errors.js";
+import "../base/errors.js";
 import type { HttpRequest } from "./exchange.js";
 
 const SESSION = /^[\w.:@-]{1,256}$/;

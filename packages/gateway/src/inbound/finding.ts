@@ -2,8 +2,8 @@ import { CountersignError } from "@countersign/core";
 import { MAX_FURTHER_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Denial, Permit, RequestCheckName } from "@countersign/policy";
 import type { StoredRow } from "../store/keyed-store.js";
-import "./errors.js";
-import type { RefusedPart } from "./errors.js";
+import "../base/errors.js";
+import type { RefusedPart } from "../base/errors.js";
 
 /** The codes with which the gateway's own checks refuse a request, under every policy. */
 export type FindingCode =

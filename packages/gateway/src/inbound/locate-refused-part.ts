@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { classifyInput, stoppedPath } from "@countersign/policy";
 import type { Denial } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import type { RefusedPart } from "./errors.js";
+import type { RefusedPart } from "../base/errors.js";
 import { isPlainKey, pointerTo } from "./pointer.js";
 import type { InboundRequest } from "./request.js";
 

@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
 import { ownDenial } from "../outbound/decide/structure.js";
 import type { OwnRuleId } from "../event/own-rules.js";
-import "./errors.js";
+import "../base/errors.js";
 
 /** A reason why the gateway cannot send a browser's message to the agent, under any policy. */
 export type SendBlocker = {

@@ -13,7 +13,7 @@ import {
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { readRegularFile } from "../base/read-regular-file.js";
-import "./errors.js";
+import "../base/errors.js";
 import { writeNewFile } from "./write-new-file.js";
 
 /** The keys that a gateway signs with, one per purpose. */

@@ -14,7 +14,7 @@ import {
   startKeyHistory,
 } from "@countersign/receipts";
 import { readRegularFile } from "../base/read-regular-file.js";
-import "./errors.js";
+import "../base/errors.js";
 import { replaceFile } from "./replace-file.js";
 import { writeNewFile } from "./write-new-file.js";
 

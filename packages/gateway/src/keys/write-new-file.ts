@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
+import "../base/errors.js";
 
 /**
  * Creates a file that must not exist yet, writes it completely and flushes it to disk, or leaves nothing.

@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "../inbound/errors.js";
+import "../base/errors.js";
 
 /** Whether the gateway accepts new runs. */
 export type Drain = {

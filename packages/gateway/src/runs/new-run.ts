@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Session } from "../sessions/session.js";
-import "../inbound/errors.js";
+import "../base/errors.js";
 
 /**
  * Rejects the id of a run that is still open in the session, on any thread: a stop could not tell

@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "../access/errors.js";
+import "../base/errors.js";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 

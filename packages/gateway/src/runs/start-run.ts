@@ -7,7 +7,7 @@ import type { ClientDialect, Run } from "../event/run.js";
 import type { ClientSink } from "../event/sink.js";
 import { admitRequest } from "../inbound/admit.js";
 import { bindApprovals } from "../inbound/approval.js";
-import "../inbound/errors.js";
+import "../base/errors.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
 import { bindQuarantine } from "../outbound/decide/quarantine.js";

@@ -14,7 +14,7 @@ import {
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { readRegularFile } from "../base/read-regular-file.js";
-import "../keys/errors.js";
+import "../base/errors.js";
 import { KEY_FILES } from "../keys/key-history.js";
 import { replaceFile } from "../keys/replace-file.js";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { BUDGETS } from "../quota/budgets/ledger-budgets.js";
 import type { GatewayConfig } from "../config/config.js";
-import "../store/errors.js";
+import "../base/errors.js";
 import { forgetOld, wasUsed } from "../store/forget-old.js";
 import type { KeyedStore } from "../store/keyed-store.js";
 import {

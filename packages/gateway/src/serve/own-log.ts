@@ -5,7 +5,7 @@ import type { Ed25519Key } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
 import { createNoteKey, openCheckpoint, parseCheckpoint, parseNote } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
-import "../keys/errors.js";
+import "../base/errors.js";
 import { readKey } from "../keys/key-directory.js";
 import { assertKeptCheckpoint } from "./kept-checkpoint.js";
 

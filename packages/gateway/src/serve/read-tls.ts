@@ -4,7 +4,7 @@ import type { GatewayConfig } from "../config/config.js";
 import { readRegularFile } from "../base/read-regular-file.js";
 import type { TlsOptions } from "../http/server.js";
 
-import "./errors.js";
+import "../base/errors.js";
 
 /** Room for a chain of many certificates. */
 const MAX_PEM_BYTES = 1024 * 1024;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import type { ReceiptStore } from "@countersign/receipts/log";
-import "../keys/errors.js";
+import "../base/errors.js";
 import { KEY_FILES, readHistory } from "../keys/key-history.js";
 
 /**

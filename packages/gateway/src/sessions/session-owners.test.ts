@@ -3,7 +3,7 @@ import { createFakeClock } from "@countersign/testkit";
 import type { FakeClock } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
 import type { KeyedStore } from "../store/keyed-store.js";
-import "../store/errors.js";
+import "../base/errors.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { OWNER_TRUST_MS, SessionOwners } from "./session-owners.js";

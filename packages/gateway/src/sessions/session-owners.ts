@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { RowClaim, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
-import "../access/errors.js";
+import "../base/errors.js";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 

@@ -1,6 +1,6 @@
 import { CountersignError, SmallMap } from "@countersign/core";
 import type { Message } from "@countersign/wire";
-import "./errors.js";
+import "../base/errors.js";
 import { HeldMessage } from "./held-message.js";
 import type { HeldCall } from "./held-message.js";
 import type { HeldPlace } from "./held-thread.js";

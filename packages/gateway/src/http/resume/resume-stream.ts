@@ -7,7 +7,7 @@ import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Signal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { bearerOf } from "../credentials.js";
-import "../errors.js";
+import "../../base/errors.js";
 import { receiveBody } from "../receive-body.js";
 import type { HttpRequest } from "../exchange.js";
 

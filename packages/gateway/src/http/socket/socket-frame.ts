@@ -1,7 +1,7 @@
 import { CountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonValue, Limits } from "@countersign/core";
 import { decodeTextFrame } from "@countersign/wire/websocket";
-import "../errors.js";
+import "../../base/errors.js";
 import { tokenIn } from "./socket-greeting.js";
 import type { SocketMessage } from "./socket-greeting.js";
 

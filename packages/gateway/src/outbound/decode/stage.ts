@@ -10,7 +10,7 @@ import type { EventContext, Step, StreamEnd } from "../../event/event-context.js
 import type { Run } from "../../event/run.js";
 import { runLimitReached } from "../../event/run-limits.js";
 import type { Stage } from "../../event/stage.js";
-import "./errors.js";
+import "../../base/errors.js";
 
 /** A member of a protobuf struct takes an entry, a value and the content of the value. */
 const OBJECTS_PER_VALUE = 3;

@@ -8,7 +8,7 @@ import type {
   UserMessage,
 } from "@countersign/wire";
 import { UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
-import "./errors.js";
+import "../../base/errors.js";
 
 /** The most UTF-8 bytes of one UTF-16 code unit. */
 const BYTES_A_UNIT = 3;

@@ -7,7 +7,7 @@ import type { EventContext, Step, StreamEnd } from "../../event/event-context.js
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { claimId } from "./claimed-ids.js";
-import "./errors.js";
+import "../../base/errors.js";
 import { createEventIds } from "./event-ids.js";
 
 /** Translates every dialect to AG-UI 1.0, and refuses events without a defined translation. */

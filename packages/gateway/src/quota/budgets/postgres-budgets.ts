@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import { openTables } from "../../store/postgres/open-tables.js";
 import { encodeText } from "../../store/text.js";
 import type { Clock } from "../../base/ports.js";
-import "../../access/capability-errors.js";
+import "../../base/errors.js";
 import type { BudgetStore } from "./budget-store.js";
 
 /** Options of {@link openPostgresBudgets}. */

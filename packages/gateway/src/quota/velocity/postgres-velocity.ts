@@ -2,7 +2,7 @@ import { CountersignError, parseJson } from "@countersign/core";
 import { openTables } from "../../store/postgres/open-tables.js";
 import { grantCount, emptyAt } from "./count.js";
 import type { VelocityCount } from "./count.js";
-import "./errors.js";
+import "../../base/errors.js";
 import type { VelocityStore } from "./velocity-store.js";
 
 /** Options of {@link openPostgresVelocity}. */

@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../base/ports.js";
-import "../errors.js";
+import "../../base/errors.js";
 import type { RowClaim, RowKind, StoredRow, KeyedStore } from "../keyed-store.js";
 import { parseStored } from "../stored-value.js";
 import { decodeText, encodeText } from "../text.js";

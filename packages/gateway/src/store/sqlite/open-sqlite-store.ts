@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import type { Clock } from "../../base/ports.js";
-import "../errors.js";
+import "../../base/errors.js";
 import { LOOKS } from "../forget-old.js";
 import type { KeyedStore } from "../keyed-store.js";
 import { parseStored } from "../stored-value.js";
