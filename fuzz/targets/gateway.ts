@@ -15,13 +15,15 @@ import {
   isNetwork,
   placeOf,
 } from "../../packages/gateway/src/http/address.js";
-import { clientDialectOf } from "../../packages/gateway/src/http/client-dialect.js";
+import {
+  clientDialectOf,
+  requestUrl,
+  sessionOf,
+} from "../../packages/gateway/src/http/exchange.js";
 import { bearerOf, socketTokenOf } from "../../packages/gateway/src/http/credentials.js";
 import { isAllowedOrigin, isOwnName } from "../../packages/gateway/src/http/origin.js";
 import { routeRequest, routeSocket } from "../../packages/gateway/src/http/path.js";
 import { receiptRequestOf } from "../../packages/gateway/src/http/receipt-request.js";
-import { requestUrl } from "../../packages/gateway/src/http/request-url.js";
-import { sessionOf } from "../../packages/gateway/src/http/session-id.js";
 import { readFrame } from "../../packages/gateway/src/http/socket/socket-frame.js";
 import { tokenOf } from "../../packages/gateway/src/http/socket/socket-greeting.js";
 import { placeOf as placeOfRequest } from "../../packages/gateway/src/http/resume/resume-stream.js";

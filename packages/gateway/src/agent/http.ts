@@ -7,8 +7,7 @@ import type { Signal } from "../base/signal.js";
 import "../base/errors.js";
 import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "../base/media-type.js";
-import { SESSION_HEADER } from "./session-header.js";
-import { unreachable } from "./unreachable.js";
+import { SESSION_HEADER, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** The address of a target, as options of Node's HTTP client. */

@@ -1,6 +1,9 @@
 import type { Dialect, EmitterProfile } from "@countersign/wire/dialects";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Signal } from "../base/signal.js";
+import { CountersignError } from "@countersign/core";
+import "../base/errors.js";
+import { OPERATOR_AGENT } from "@countersign/policy";
 
 /** The transport to an agent. */
 export type UpstreamTransport = "post-sse" | "get-sse" | "websocket";
@@ -78,3 +81,41 @@ export type Upstream = {
   open(request: UpstreamRequest): Promise<UpstreamStream>;
   close(): void;
 };
+
+/** The session header of AgentCore, its clients and its agents; the gateway uses the same name. */
+export const SESSION_HEADER = "x-amzn-bedrock-agentcore-runtime-session-id";
+
+/** The error for a failed connection: the system's error code, never its message. */
+export function unreachable(
+  target: UpstreamTarget,
+  error: NodeJS.ErrnoException,
+): CountersignError {
+  const reason = error.code ?? error.name;
+  return new CountersignError(
+    "ERR_UPSTREAM_UNREACHABLE",
+    `agent ${target.name} could not be reached (${reason})`,
+    { agent: target.name, reason },
+    { cause: error },
+  );
+}
+
+/** The agents of a gateway by name; only the configuration adds one. */
+export type Agents = {
+  find(name: string): Upstream | undefined;
+  /** The agent for paths without a name. */
+  readonly fallback: Upstream;
+  readonly names: readonly string[];
+};
+
+/** Creates the table of agents; the first is the fallback unless another is named. */
+export function createAgents(upstreams: readonly Upstream[], fallback?: string): Agents {
+  const byName = new Map(upstreams.map((upstream) => [upstream.target.name, upstream]));
+  if (byName.has(OPERATOR_AGENT)) throw new TypeError(`no agent can be named ${OPERATOR_AGENT}`);
+  const chosen = fallback === undefined ? upstreams[0] : byName.get(fallback);
+  if (chosen === undefined) {
+    throw new TypeError(
+      fallback === undefined ? "no agent is configured" : `no agent is named ${fallback}`,
+    );
+  }
+  return { find: (name) => byName.get(name), fallback: chosen, names: [...byName.keys()] };
+}

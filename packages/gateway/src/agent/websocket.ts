@@ -1,12 +1,10 @@
-import { CountersignError } from "@countersign/core";
-import { DEFAULT_LIMITS } from "@countersign/core";
+import { CountersignError, DEFAULT_LIMITS } from "@countersign/core";
 import { WebSocket } from "ws";
 import { answerPings } from "../base/answer-pings.js";
 import type { Signal } from "../base/signal.js";
 import "../base/errors.js";
 import { createFrameQueue } from "./frame-queue.js";
-import { SESSION_HEADER } from "./session-header.js";
-import { unreachable } from "./unreachable.js";
+import { SESSION_HEADER, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Bytes that may be buffered for an agent; its input alone may take most of them. */

@@ -7,7 +7,7 @@ import { closeListener } from "../http/close-listener.js";
 import type { ClosableListener } from "../http/close-listener.js";
 import { receiveBody } from "../http/receive-body.js";
 import { timersOf } from "../http/server.js";
-import { attach } from "../http/resume/attach.js";
+import { attach } from "../http/resume/resume-stream.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import { linkServerOptions } from "./relay-link.js";
 import { MAX_RELAY_REQUEST_BYTES, readRelayRequest, RELAY_PATH } from "./relay-request.js";

@@ -7,7 +7,7 @@ import { readPlace } from "../http/resume/resume-request.js";
 import type { Journal } from "../base/journal.js";
 import type { Signal } from "../base/signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { SESSION_HEADER } from "../agent/session-header.js";
+import { SESSION_HEADER } from "../agent/upstream.js";
 import { requestStream } from "./relay-client.js";
 import "../base/errors.js";
 import type { StreamNames } from "./stream-names.js";

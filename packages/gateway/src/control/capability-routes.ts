@@ -5,10 +5,9 @@ import type { AllSessions } from "./all-sessions.js";
 import type { Clock } from "../base/ports.js";
 import type { OpenTokens } from "./ports.js";
 import type { HandedToken } from "../sessions/session.js";
-import type { Agents } from "../agent/targets.js";
-import { invalidField } from "./invalid-field.js";
+import type { Agents } from "../agent/upstream.js";
+import { invalidField, BODY_LIMITS, readBody } from "./request-body.js";
 import type { OperatorActs } from "./operator-acts.js";
-import { BODY_LIMITS, readBody } from "./request-body.js";
 import { findOwner } from "./session-owner.js";
 
 /** Ten minutes: long enough for a dialog, short enough to forget. */

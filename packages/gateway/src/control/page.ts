@@ -1,4 +1,4 @@
-import { invalidField } from "./invalid-field.js";
+import { invalidField } from "./request-body.js";
 
 /** The items of one page, and the cursor of the next. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly cursor?: string };

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { ANONYMOUS } from "../access/principal.js";
 import "../base/errors.js";
-import { invalidField } from "./invalid-field.js";
+import { invalidField } from "./request-body.js";
 
 /** The session and principal that an operator requests a capability for. */
 export type OwnerRequest = {

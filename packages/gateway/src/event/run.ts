@@ -1,22 +1,25 @@
-import type { Limits } from "@countersign/core";
-import type { ClientState, CompiledPolicy } from "@countersign/policy";
+import type { Limits, JsonValue } from "@countersign/core";
+import type { ClientState, CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { AgUiReceipt } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import type { Dialect, DowngradeTarget, EmitterProfile } from "@countersign/wire/dialects";
+import type {
+  Dialect,
+  DowngradeTarget,
+  EmitterProfile,
+  DialectNote,
+} from "@countersign/wire/dialects";
 import type { ClientSink } from "./sink.js";
-import type { Reserve, SharedCaps } from "./reservations.js";
 import type { DecisionResult, DecisionRequest } from "./judge.js";
 import type { EarlierThread } from "../thread/held-thread.js";
 import type { Clock, MintId } from "../base/ports.js";
-import type { RunCounters } from "./counters.js";
 import type { Recorded, Recorder } from "./recorder.js";
 import type { WithheldRegister } from "./withheld-register.js";
 import type { Backlog } from "./backlog.js";
 import type { Hold } from "./hold.js";
-import type { Observer } from "./observer.js";
 import type { EventContext } from "./event-context.js";
 import type { RunLimits } from "./run-limits.js";
+import type { EnforceNote } from "@countersign/wire/enforce";
 
 /**
  * The format that the client asked for. `envelope` has the shape of the agent's own envelopes. `as-sent` is for a client that only opened a
@@ -98,3 +101,46 @@ export type Run = {
   /** Closes the connection to the agent; the first reason stays. */
   readonly cancel: (reason: string) => void;
 };
+
+/** The number of events that a connection forwarded and blocked. */
+export type RunCounters = { forwarded: number; blocked: number };
+
+export function createRunCounters(): RunCounters {
+  return { forwarded: 0, blocked: 0 };
+}
+
+/** Receives what happens in the pipeline, for metrics, the live feed and logs. It takes no part in decisions. */
+export type Observer = {
+  /** A stage dropped or translated something. */
+  notes(notes: readonly (EnforceNote | DialectNote)[]): void;
+  /** The receipt of a decision is durable. */
+  recorded(context: EventContext): void;
+  /**
+   * Events that arrived together are recorded, and sent or withheld.
+   *
+   * @param contexts the number of events
+   * @param arrivedAt when the last of their bytes arrived, on the clock of `performance.now()`
+   */
+  delivered?(contexts: number, arrivedAt: number): void;
+  /** The run failed. The client received the code. The cause, and the blocked event that ended the run, are for the operator's log. */
+  failed(code: string, cause: unknown, blocked?: EventContext): void;
+};
+
+/** Reserves this many events of the limited tokens. Returns a promise if it has to ask the store. */
+export type Reserve = (
+  presented: JsonValue | undefined,
+  events: number,
+) => Promise<void> | undefined;
+
+/** Rate caps that several gateways count together. */
+export type SharedCaps = {
+  /** Reserves this many events like this one; without facts, of any kind. Returns a promise if it has to ask the store. */
+  reserve(facts: EventFacts | undefined, events: number): Promise<void> | undefined;
+  /** Returns the reserved events that the run did not need. */
+  release(): void;
+  /** The run ended: other runs may use the session's reserved events. */
+  end(): void;
+};
+
+/** The reservations that a run may need before an event is judged. */
+export type Reservations = { readonly reserve: Reserve; readonly caps: SharedCaps | undefined };

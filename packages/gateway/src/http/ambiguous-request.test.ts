@@ -6,7 +6,7 @@ import { createApiKey } from "../access/new-api-key.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
-import { requestUrl } from "./request-url.js";
+import { requestUrl } from "./exchange.js";
 
 let fixture: Fixture;
 afterEach(() => fixture.stop());

@@ -1,8 +1,7 @@
-import type { HttpResponse } from "./exchange.js";
-import { SESSION_HEADER } from "../agent/session-header.js";
+import type { HttpResponse, HttpRequest } from "./exchange.js";
+import { SESSION_HEADER } from "../agent/upstream.js";
 import { routeRequest } from "./path.js";
 import { RECEIPTS_HEADER } from "./receipt-request.js";
-import type { HttpRequest } from "./exchange.js";
 
 const ALLOWED_HEADERS = [
   "accept",

@@ -3,7 +3,7 @@ import { parseBearerSubprotocol } from "@countersign/wire/websocket";
 import { tokenError } from "../access/access.js";
 import type { Upstream } from "../agent/upstream.js";
 import type { HttpRequest } from "./exchange.js";
-import { hasDuplicateHeader } from "./duplicate-header.js";
+import { hasDuplicateHeader } from "./exchange.js";
 
 // RFC 6750 §2.1; the scheme in any case (RFC 9110 §11.1).
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { isAllowedOrigin } from "./origin.js";
-import { requestUrl } from "./request-url.js";
+import { requestUrl } from "./exchange.js";
 
 let fixture: Fixture | undefined;
 afterEach(async () => {

@@ -4,6 +4,8 @@ import { sendProblem } from "./problem.js";
 import { problemOf } from "./refusal.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import { noteRefusal } from "../runs/run-watch.js";
+import { openConnection } from "../runs/connection.js";
+import type { ConnectionFacts } from "../runs/connection.js";
 
 const REALM = 'Bearer realm="countersign"';
 
@@ -25,4 +27,14 @@ export function challengeOf(error: unknown): Record<string, string> {
     return { "www-authenticate": `${REALM}, error="insufficient_scope", scope="${scope}"` };
   }
   return {};
+}
+
+/** Signs a refusal of a request that could not be parsed; it creates no session. */
+export async function recordUnreadRequest(
+  context: GatewayContext,
+  facts: ConnectionFacts,
+  error: unknown,
+): Promise<void> {
+  await context.refusals.record(openConnection(context, facts).inbound("input", ""), error);
+  context.sessions.forgetEmpty(facts.sessionId);
 }

@@ -1,22 +1,19 @@
-import type { HttpRequest } from "./exchange.js";
+import type { HttpRequest, HttpResponse } from "./exchange.js";
 import { acceptsProto } from "@countersign/wire/proto";
 import type { AccessControl } from "./access-control.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { signalOfClose } from "./http-sink.js";
-import type { HttpResponse } from "./exchange.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
-import { clientDialectOf } from "./client-dialect.js";
+import { clientDialectOf, sessionOf } from "./exchange.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
 import { receiptRequestOf } from "./receipt-request.js";
-import { refuse } from "./refuse.js";
-import { sessionOf } from "./session-id.js";
+import { refuse, recordUnreadRequest } from "./refuse.js";
 import { streamEndOf } from "./stream-end.js";
 import { placeOf, resumeStream } from "./resume/resume-stream.js";
-import { recordUnreadRequest } from "./unread-request.js";
 
 /** `POST` a RunAgentInput; the response streams its events as SSE or protobuf. */
 export async function serveRun(

@@ -1,7 +1,7 @@
 import { isCountersignError, parseJson } from "@countersign/core";
 import type { AccessControl } from "./access-control.js";
 import type { Principal } from "../access/principal.js";
-import type { HttpResponse } from "./exchange.js";
+import type { HttpResponse, HttpRequest } from "./exchange.js";
 import { sendProblem } from "./problem.js";
 import { stopRuns } from "../sessions/stop-order.js";
 import type { StopOrder, StoppedRun } from "../sessions/stop-order.js";
@@ -9,8 +9,7 @@ import type { GatewayContext } from "../runs/gateway-context.js";
 import { bearerOf } from "./credentials.js";
 import { receiveBody } from "./receive-body.js";
 import { refuse } from "./refuse.js";
-import type { HttpRequest } from "./exchange.js";
-import { sessionOf } from "./session-id.js";
+import { sessionOf } from "./exchange.js";
 
 const MAX_STOP_BYTES = 4096;
 

@@ -5,7 +5,7 @@ import type { AccessControl } from "./access-control.js";
 import type { StreamHolder } from "./resume/resumable-stream.js";
 import type { RunRequest } from "../runs/start-run.js";
 import type { Signal } from "../base/signal.js";
-import { SESSION_HEADER } from "../agent/session-header.js";
+import { SESSION_HEADER } from "../agent/upstream.js";
 
 /** The connection that a stream begins on, and the options of its client. */
 export type StreamConnection = {

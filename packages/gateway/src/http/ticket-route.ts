@@ -1,11 +1,10 @@
 import type { AccessControl } from "./access-control.js";
-import type { HttpResponse } from "./exchange.js";
+import type { HttpResponse, HttpRequest } from "./exchange.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { bearerOf } from "./credentials.js";
 import { refuse } from "./refuse.js";
-import type { HttpRequest } from "./exchange.js";
-import { sessionOf } from "./session-id.js";
+import { sessionOf } from "./exchange.js";
 
 /** `POST /ag-ui/tickets?session=&agent=`: a ticket for one `GET /ag-ui/stream`. */
 export async function serveTicket(

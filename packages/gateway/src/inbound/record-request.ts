@@ -2,7 +2,7 @@ import { canonicalJson } from "@countersign/core";
 import type { CountersignError, JsonValue } from "@countersign/core";
 import type { EntryDraft } from "@countersign/receipts/log";
 import { entryOf } from "../outbound/record/draft.js";
-import { isStreamReceiptId } from "../outbound/record/stream-receipt-id.js";
+import { isStreamReceiptId } from "../outbound/record/receipt-chain.js";
 import { blockerDenial, blockerError } from "./send-blocker.js";
 import type { SendBlocker } from "./send-blocker.js";
 import { attachReceipt } from "./refusal-log.js";

@@ -3,7 +3,7 @@ import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../event/sink.js";
-import type { SharedCaps } from "../event/reservations.js";
+import type { SharedCaps } from "../event/run.js";
 import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import type { Clock, MintId } from "../base/ports.js";
 import type { Recorder } from "../event/recorder.js";

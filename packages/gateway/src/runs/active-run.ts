@@ -8,16 +8,16 @@ import type { Run } from "../event/run.js";
 import type { Finding } from "../inbound/finding.js";
 import type { InboundRequest, RunOpening, ThreadReview } from "../inbound/request.js";
 import { driveRun } from "../outbound/drive.js";
-import type { RunHandle } from "../sessions/session.js";
+import type { RunHandle, Session } from "../sessions/session.js";
 import type { SessionRequest } from "../sessions/session-owners.js";
 import { openConnection } from "./connection.js";
 import type { Connection, ConnectionFacts } from "./connection.js";
 import type { GatewayContext } from "./gateway-context.js";
-import { assertNewRun } from "./new-run.js";
 import { OpenRunHandle } from "./open-run-handle.js";
 import { codeOf } from "./run-observer.js";
 import { noteRefusal, RunWatch } from "./run-watch.js";
 import type { ThreadLease } from "../inbound/thread-lease.js";
+import "../base/errors.js";
 
 /** The facts of a run that are known before its request is read. */
 export type RunOrigin = ConnectionFacts & {
@@ -218,4 +218,14 @@ function wasNotReceived(error: unknown): boolean {
     isCountersignError(error, "ERR_UPSTREAM_UNREACHABLE") ||
     isCountersignError(error, "ERR_UPSTREAM_STATUS")
   );
+}
+
+/**
+ * Rejects the id of a run that is still open in the session, on any thread: a stop could not tell
+ * the two apart. The ledger knows ids that were used before.
+ */
+export function assertNewRun(session: Session, { runId }: RunAgentInput): void {
+  if (session.runs.get(runId)?.status === "running") {
+    throw new CountersignError("ERR_RUN_ID_REUSED", "a run of this id is open in the session", {});
+  }
 }

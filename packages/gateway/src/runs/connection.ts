@@ -1,6 +1,6 @@
 import type { CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { Principal } from "../access/principal.js";
-import type { SharedCaps } from "../event/reservations.js";
+import type { SharedCaps } from "../event/run.js";
 import type { ReceiptTransport } from "../event/sink.js";
 import { inboundItemOf } from "../telemetry/feed-item.js";
 import { createJudge } from "../event/judge.js";

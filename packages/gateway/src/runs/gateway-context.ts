@@ -11,7 +11,7 @@ import type { Clock, MintId } from "../base/ports.js";
 import type { Recorder } from "../event/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import type { Agents } from "../agent/targets.js";
+import type { Agents } from "../agent/upstream.js";
 import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
 import type { Drain } from "./drain.js";

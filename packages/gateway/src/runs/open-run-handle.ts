@@ -1,6 +1,6 @@
 import { Stop } from "../outbound/deliver/run-error.js";
 import type { Failure } from "../outbound/deliver/run-error.js";
-import type { RunCounters } from "../event/counters.js";
+import type { RunCounters } from "../event/run.js";
 import type { RunHandle, RunStatus } from "../sessions/session.js";
 
 /** The facts of a run at its start. */

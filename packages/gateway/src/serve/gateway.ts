@@ -40,7 +40,7 @@ import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchLedger } from "../telemetry/watched-ledger.js";
 import { createUpstream } from "../agent/connect.js";
-import { createAgents } from "../agent/targets.js";
+import { createAgents } from "../agent/upstream.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
 /** Options of {@link createGateway}. */

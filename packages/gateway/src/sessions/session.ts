@@ -1,6 +1,6 @@
 import type { SmallMap } from "@countersign/core";
 import type { Failure } from "../outbound/deliver/run-error.js";
-import type { RunCounters } from "../event/counters.js";
+import type { RunCounters } from "../event/run.js";
 
 /** The status of a run. */
 export type RunStatus = "running" | "finished" | "failed" | "stopped";

@@ -1,6 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { Clock } from "../base/ports.js";
-import { createRunCounters } from "../event/counters.js";
+import { createRunCounters } from "../event/run.js";
 import type { HandedToken, RunHandle, Session } from "./session.js";
 import { isSameToken, pruneRuns } from "./session.js";
 

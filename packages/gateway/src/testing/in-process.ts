@@ -1,4 +1,4 @@
-import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
+import { compilePolicy, createPolicyHolder, loadPolicy, ClientState } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { ClientSink } from "../event/sink.js";
 import { createGateway } from "../serve/gateway.js";
@@ -9,11 +9,10 @@ import { Backlog } from "../event/backlog.js";
 import { driveRun } from "../outbound/drive.js";
 import { subagentsOf } from "../outbound/order/subagents.js";
 import { ANONYMOUS } from "../access/principal.js";
-import { ClientState } from "@countersign/policy";
 import { NO_EARLIER_THREAD } from "../thread/held-thread.js";
 import { WithheldThreads } from "../inbound/withheld-threads.js";
 import { openConnection } from "../runs/connection.js";
-import { createRunCounters } from "../event/counters.js";
+import { createRunCounters } from "../event/run.js";
 import type { Upstream, UpstreamPiece, UpstreamPieces } from "../agent/upstream.js";
 import { createMemoryRecorder } from "./fixture.js";
 import type { MemoryRecorder } from "./fixture.js";

@@ -1,15 +1,17 @@
 import { CountersignError, sha256Hex } from "@countersign/core";
 import type { AccessControl } from "../access-control.js";
-import type { HttpResponse } from "../exchange.js";
+import type { HttpResponse, HttpRequest } from "../exchange.js";
 import type { ResumeRequest } from "./resume-request.js";
-import { attach } from "./attach.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Signal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { bearerOf } from "../credentials.js";
 import "../../base/errors.js";
 import { receiveBody } from "../receive-body.js";
-import type { HttpRequest } from "../exchange.js";
+import { createHttpSink } from "../http-sink.js";
+import type { Telemetry } from "../../telemetry/telemetry.js";
+import { SESSION_HEADER } from "../../agent/upstream.js";
+import type { StreamPosition } from "./resumable-streams.js";
 
 /** The `Last-Event-ID` of a resume request; `undefined` for a new stream. */
 export function placeOf({ headers }: HttpRequest): string | undefined {
@@ -59,4 +61,18 @@ async function holderOf(
   if (ticket !== null) return { ticket: sha256Hex(ticket) };
   const { principal } = await accessControl.access.authenticate(bearerOf(request));
   return { principal: principal.id };
+}
+
+/** Attaches a new connection to a stream: its client's, or another gateway's on its behalf. */
+export function attach(
+  { stream, after }: StreamPosition,
+  response: HttpResponse,
+  gone: Signal,
+  context: { readonly telemetry: Pick<Telemetry, "reconnects"> },
+): void {
+  // A later connection may have attached during the check; a closed one must not take the stream from it.
+  if (gone.aborted) return;
+  const headers = { [SESSION_HEADER]: stream.holder.sessionId };
+  stream.attach(after, createHttpSink(response, "sse", gone, headers), gone);
+  context.telemetry.reconnects.taken += 1;
 }

@@ -20,13 +20,13 @@ import type { Upstream } from "../../agent/upstream.js";
 import { authorizationFor } from "../credentials.js";
 import { startGrantedRun } from "../granted-run.js";
 import { createMessageQueue } from "./message-queue.js";
-import { createMessageRate } from "./message-rate.js";
 import { frameError, readFrame } from "./socket-frame.js";
 import type { SocketFrame } from "./socket-frame.js";
 import type { SocketMessage } from "./socket-greeting.js";
 import { createMessagePath } from "./socket-messages.js";
 import { sendRefusal, CLOSE } from "./socket-refusal.js";
-import { recordUnreadRequest } from "../unread-request.js";
+import { recordUnreadRequest } from "../refuse.js";
+import type { Clock } from "../../base/ports.js";
 
 /** A second run on one socket: it is judged and recorded, and never opens. */
 const SECOND: RunOpening = {
@@ -284,4 +284,19 @@ const CLOSE_TIMEOUT_MS = 2000;
 function rateError(perSecond: number): CountersignError {
   const message = `more than ${perSecond} frames a second`;
   return new CountersignError("ERR_SOCKET_RATE", message, { perSecond });
+}
+
+/** Returns whether a message is within the rate; a burst may have twice the rate. */
+export function createMessageRate(perSecond: number, clock: Clock): () => boolean {
+  let left = perSecond * 2;
+  let at = clock.now();
+  return () => {
+    const now = clock.now();
+    // A clock that jumps back adds and removes nothing.
+    left = Math.min(perSecond * 2, left + (Math.max(0, now - at) * perSecond) / 1000);
+    at = now;
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
 }

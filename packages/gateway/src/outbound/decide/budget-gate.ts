@@ -3,7 +3,7 @@ import type { AgUiEvent, Message } from "@countersign/wire";
 import type { Hold } from "../../event/hold.js";
 import { PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
-import type { Reservations, Reserve, SharedCaps } from "../../event/reservations.js";
+import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";
 
 /**
  * Holds events while the gateway reserves the budget of a token, or room under a shared cap, that they may need. The decision itself never

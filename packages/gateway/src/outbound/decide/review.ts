@@ -8,7 +8,7 @@ import { readsEnvelopes } from "../order/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { keysOf } from "../../event/unit.js";
-import { isReceiptName } from "../record/receipt-names.js";
+import { isReceiptName } from "../record/receipt-chain.js";
 import { isReservedName } from "./reserved-name.js";
 
 /**

@@ -11,7 +11,7 @@ import type { RunPhase } from "@countersign/wire/order";
 import { readsEnvelopes } from "../order/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
-import { RECEIPT_AHEAD_NAME, RECEIPT_NAME } from "../record/receipt-names.js";
+import { RECEIPT_AHEAD_NAME, RECEIPT_NAME } from "../record/receipt-chain.js";
 import type { Failure } from "./run-error.js";
 
 type Translation = (event: AgUiEvent, context?: EventContext) => readonly JsonObject[];

@@ -8,7 +8,6 @@ import type { ClientDialect, Run, StreamReceipts } from "../../event/run.js";
 import type { MintId } from "../../base/ports.js";
 import { draftOf } from "./draft.js";
 import type { Recorded } from "../../event/recorder.js";
-import { streamReceiptId } from "./stream-receipt-id.js";
 
 /** The settings of a client that asked for receipts. */
 export type ReceiptRequest = {
@@ -108,4 +107,33 @@ function shownDraft(draft: EntryDraft, eventId: string, text: string): EntryDraf
   const { emitted_hash: _emitted, receipt, payload_text: _text, ...rest } = draft;
   const { payload_hash: _hash, ...body } = receipt;
   return { ...rest, receipt: { ...body, event_id: eventId }, payload_text: text };
+}
+
+/** The CUSTOM event with the receipt of the event before it. */
+export const RECEIPT_NAME = "countersign.receipt";
+
+/** The CUSTOM event with the receipt of the event after it: nothing may follow the end of a run, so that receipt comes first. */
+export const RECEIPT_AHEAD_NAME = "countersign.receipt_ahead";
+
+/** Whether a client would take a CUSTOM event with this name for a receipt. */
+export function isReceiptName(name: string): boolean {
+  return name === RECEIPT_NAME || name === RECEIPT_AHEAD_NAME;
+}
+
+const SHOWN_ID = /^evt_[^.]*\.\d+$/u;
+
+/**
+ * The `event_id` in the receipt of a delivered event: a random id of its stream, and the event's place in it.
+ *
+ * A receipt names no run and has no number, but its `event_id` is signed. The first receipt of a stream is that of `RUN_STARTED`, which
+ * names the run; later receipts have the same id and the next numbers. So a client detects an event that was left out, moved, repeated or
+ * taken from another run.
+ */
+export function streamReceiptId(stream: string, place: number): string {
+  return `${stream}.${place}`;
+}
+
+/** Whether an id has the form of a stream receipt id: an agent that could choose one would claim a place in a stream. */
+export function isStreamReceiptId(id: string): boolean {
+  return SHOWN_ID.test(id);
 }

@@ -1,5 +1,5 @@
 import type { MintId } from "../../base/ports.js";
-import { isStreamReceiptId } from "../record/stream-receipt-id.js";
+import { isStreamReceiptId } from "../record/receipt-chain.js";
 
 /** The number of ids that the gateway keeps for a run; it creates the ids of any further envelopes. */
 const MAX_IDS = 65_536;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createUlid } from "./ulid.js";
+import { createUlid } from "./mint.js";
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
