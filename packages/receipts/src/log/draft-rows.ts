@@ -2,8 +2,8 @@ import { CountersignError, isWellFormed } from "@countersign/core";
 import { MAX_ENTRY_BYTES } from "../entry/entry.js";
 import { formatError } from "../receipt/errors.js";
 import type { ReceiptTarget } from "../receipt/receipt.js";
-import type { DraftText } from "../sign/group.js";
-import { PARTS, partMark } from "../sign/group.js";
+import type { DraftText, Part } from "../sign/group.js";
+import { HASH_DIGITS, PART, partMark, PARTS } from "../sign/group.js";
 import type { EntryDraft } from "../entry/draft.js";
 import {
   entryEnd,
@@ -23,7 +23,6 @@ export const SIGNATURE_ALLOWANCE = 1_500;
 const LIMIT = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
 // Upper bound of the member names, key and hash around the parts.
 const FIXED_BYTES = 300;
-const HASH_DIGITS = 64;
 const HEX = /^[0-9a-f]*$/;
 const UNESCAPED = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const MARKS = Array.from({ length: 2 ** PARTS }, (_, set) => partMark(set));
@@ -79,7 +78,7 @@ export class DraftRows {
   // Members of the previous draft, as values: a caller may change and reuse its objects.
   readonly #previous = emptyMembers();
   #isFirst = true;
-  #parts: string[] = ["", "", "", "", "", "", ""];
+  readonly #parts: string[] = Array.from({ length: PARTS }, () => "");
   #length = 0;
 
   /** Adds drafts; `now` is the time of those without one. Throws without adding any of them. */
@@ -139,7 +138,7 @@ export class DraftRows {
       previous.policy_hash = draft.policy_hash;
       previous.emitted_hash = draft.emitted_hash;
       previous.further_rules = draft.further_rules;
-      set |= this.#part(0, entryHead(draft));
+      set |= this.#part(PART.entryHead, entryHead(draft));
     }
     if (
       isFirst ||
@@ -154,16 +153,16 @@ export class DraftRows {
       previous.capability_id = receipt.capability_id;
       previous.classification = receipt.classification;
       previous.denial_reason = receipt.denial_reason;
-      set |= this.#part(1, receiptHead(receipt));
+      set |= this.#part(PART.receiptHead, receiptHead(receipt));
     }
     const type = receipt.event_type;
     if (isFirst || type !== previous.event_type || typeof type !== "string") {
       previous.event_type = type;
-      set |= this.#part(2, eventType(type));
+      set |= this.#part(PART.eventType, eventType(type));
     }
     if (isFirst || receipt.session_id !== previous.session_id) {
       previous.session_id = receipt.session_id;
-      set |= this.#part(3, sessionPart(receipt.session_id));
+      set |= this.#part(PART.session, sessionPart(receipt.session_id));
     }
     if (
       isFirst ||
@@ -176,7 +175,7 @@ export class DraftRows {
       previous.transport = receipt.transport;
       previous.component_type = receipt.target?.component_type;
       previous.component_id = receipt.target?.component_id;
-      set |= this.#part(4, receiptTail(receipt));
+      set |= this.#part(PART.receiptTail, receiptTail(receipt));
     }
     if (
       isFirst ||
@@ -187,11 +186,11 @@ export class DraftRows {
       previous.received_at = receivedAt;
       previous.rule = draft.rule;
       previous.run_id = draft.run_id;
-      set |= this.#part(5, entryTail(draft, receivedAt));
+      set |= this.#part(PART.entryTail, entryTail(draft, receivedAt));
     }
     if (isFirst || draft.thread_id !== previous.thread_id) {
       previous.thread_id = draft.thread_id;
-      set |= this.#part(6, entryEnd(draft.thread_id));
+      set |= this.#part(PART.entryEnd, entryEnd(draft.thread_id));
     }
     pieces[markAt] = MARKS[set] as string;
     let eventId = receipt.event_id;
@@ -223,11 +222,11 @@ export class DraftRows {
     this.#payloads.push(payload_text);
   }
 
-  #part(place: number, text: string): number {
-    this.#length += text.length - (this.#parts[place] as string).length;
-    this.#parts[place] = text;
+  #part(part: Part, text: string): number {
+    this.#length += text.length - (this.#parts[part] as string).length;
+    this.#parts[part] = text;
     this.#pieces.push(text);
-    return 1 << place;
+    return 1 << part;
   }
 
   #checkSize(eventId: string): void {

@@ -1,6 +1,8 @@
+import { hashBytes, joinHashes, readLatin1Hash } from "../merkle/latin1-hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { Frontier } from "../merkle/tree.js";
 import type { SignedGroup } from "../sign/group.js";
-import { joinHashes, NODE_BYTES } from "../sign/subtrees.js";
+import { NODE_BYTES } from "../sign/subtrees.js";
 import type { AppendBatch, TileHash } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { MutableFrontier } from "./mutable-frontier.js";
@@ -49,16 +51,16 @@ export function grow(
   };
 }
 
-function addSubtrees(nodes: Buffer, first: number, stack: string[], above: TileHash[]): void {
+function addSubtrees(nodes: Buffer, first: number, stack: Latin1Hash[], above: TileHash[]): void {
   let leaf = first;
   for (let at = 0; at < nodes.length; at += NODE_BYTES) {
     let height = nodes[at] as number;
     const width = 2 ** height;
-    let carry = nodes.toString("latin1", at + 1, at + NODE_BYTES);
+    let carry = readLatin1Hash(nodes, at + 1);
     let index = leaf / width;
     if (height === TILE_HEIGHT) above.push(tileHash(height, index, carry));
     while (index % 2 === 1) {
-      carry = joinHashes(stack.pop() as string, carry);
+      carry = joinHashes(stack.pop() as Latin1Hash, carry);
       height += 1;
       index = (index - 1) / 2;
       if (height % TILE_HEIGHT === 0) above.push(tileHash(height, index, carry));
@@ -69,6 +71,6 @@ function addSubtrees(nodes: Buffer, first: number, stack: string[], above: TileH
 }
 
 // A subtree of 256^level leaves is one hash of that tile level.
-function tileHash(height: number, index: number, hash: string): TileHash {
-  return { level: height / TILE_HEIGHT, index, hash: Buffer.from(hash, "latin1") };
+function tileHash(height: number, index: number, hash: Latin1Hash): TileHash {
+  return { level: height / TILE_HEIGHT, index, hash: hashBytes(hash) };
 }

@@ -1,5 +1,6 @@
 import type { PoolClient } from "pg";
 import { receiptId } from "../entry/draft.js";
+import { HASH_BYTES } from "../merkle/hash.js";
 import type { Frontier } from "../merkle/tree.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
@@ -11,7 +12,6 @@ import type { HeadRow } from "./frontier.js";
 import { PG_TEXT_COLUMNS } from "./schema.js";
 
 const ALLOWED = ENTRY_COLUMNS.indexOf("allowed");
-const HASH_BYTES = 32;
 
 // Entry bodies are sent as one binary parameter that the server splits: quoting JSON texts for an
 // array literal would cost the event loop more than everything else here.

@@ -1,8 +1,7 @@
+import { HASH_BYTES } from "../merkle/hash.js";
 import type { Frontier } from "../merkle/tree.js";
 import { corrupt } from "../store/failure.js";
 import type { StoreHead } from "../store/store.js";
-
-const HASH_BYTES = 32;
 
 /** The concatenated hashes of a frontier, largest subtree first. */
 export function encodeFrontier(frontier: Frontier): Buffer {

@@ -1,3 +1,5 @@
+import { hashBytes } from "../merkle/latin1-hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import {
   BATCH_PREFIX,
   batchRootMessage,
@@ -65,25 +67,27 @@ export class BatchSignatures {
   }
 
   /** Builds the tree over leaf hashes and signs its root. */
-  sign(leaves: readonly string[], sign: SignInto): void {
+  sign(leaves: readonly Latin1Hash[], sign: SignInto): void {
     const buffer = this.#buffer;
     let from = this.#hashesAt;
     let level = leaves;
     while (level.length > 1) {
       const end = buffer.write(level.join("\0"), from);
       buffer.bytes[end] = 0;
-      const above: string[] = [];
+      const above: Latin1Hash[] = [];
       for (let index = 0; index < level.length; index += 2) {
         const left = from + index * ENCODED_BYTES;
         const isLast = index + 1 === level.length;
-        above.push(isLast ? (level[index] as string) : buffer.nodeHash(left, left + ENCODED_BYTES));
+        above.push(
+          isLast ? (level[index] as Latin1Hash) : buffer.nodeHash(left, left + ENCODED_BYTES),
+        );
       }
       from = end + 1;
       level = above;
     }
     buffer.write(buffer.bytes.toString("base64url", this.#hashesAt, from), this.#textsAt);
     const signature = Buffer.alloc(SIGNATURE_BYTES);
-    sign(signature, batchRootMessage(leaves.length, Buffer.from(level[0] as string, "latin1")));
+    sign(signature, batchRootMessage(leaves.length, hashBytes(level[0] as Latin1Hash)));
     this.#size = leaves.length;
     const shared = `/${leaves.length}:${signature.toString("hex")}:`;
     this.#sharedLength = buffer.write(shared, this.#sharedAt) - this.#sharedAt;

@@ -1,12 +1,12 @@
-import { PARTS, partSet } from "./group.js";
+import type { Part } from "./group.js";
+import { HASH_DIGITS, MARK_BYTES, PARTS, partSet } from "./group.js";
+import type { ScratchBuffer } from "./scratch-buffer.js";
 
 const LINE_FEED = 0x0a;
-const HASH_DIGITS = 64;
-const MARK_BYTES = 2;
 
 /** Reads the rows of drafts (`DraftText`) and locates the pieces of each draft. */
 export class DraftReader {
-  /** Start and length of each part of the draft. */
+  /** Start and length of each part of the draft, by `PART`. */
   readonly starts: number[] = Array.from({ length: PARTS }, () => 0);
   readonly lengths: number[] = Array.from({ length: PARTS }, () => 0);
   idAt = 0;
@@ -35,6 +35,11 @@ export class DraftReader {
     const isHashed = this.#at < this.#end && bytes[this.#at] !== LINE_FEED;
     this.hashAt = isHashed ? this.#at : -1;
     this.#at += isHashed ? HASH_DIGITS + 1 : 1;
+  }
+
+  /** Copies a part of the draft inside the buffer and returns the end position. */
+  copyPart(part: Part, buffer: ScratchBuffer, at: number): number {
+    return buffer.copy(this.starts[part] as number, at, this.lengths[part] as number);
   }
 
   /** Whether all drafts were read. */

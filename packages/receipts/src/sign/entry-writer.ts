@@ -1,10 +1,11 @@
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { DraftReader } from "./draft-reader.js";
+import { HASH_DIGITS, PART } from "./group.js";
 import type { SignedGroup, SignRequest } from "./group.js";
 import { LENGTH_BYTES, sealGroup, writeLength } from "./records.js";
 import type { ScratchBuffer } from "./scratch-buffer.js";
 
 const SIGNATURE = ',"signature":"';
-const HASH_DIGITS = 64;
 // Upper bound of the names, key, hash and numbers around the parts, and the longest signature.
 const OTHER_BYTES = 1_500;
 
@@ -47,24 +48,24 @@ export class EntryWriter {
     let room = OTHER_BYTES + 2 * idLength;
     for (const length of lengths) room += length;
     buffer.ensureCapacity(this.#start + room);
-    this.#bodyAt = buffer.copy(
-      starts[0] as number,
-      this.#start + LENGTH_BYTES,
-      lengths[0] as number,
-    );
-    let at = buffer.copy(starts[1] as number, this.#bodyAt, lengths[1] as number);
+    this.#bodyAt = draft.copyPart(PART.entryHead, buffer, this.#start + LENGTH_BYTES);
+    let at = draft.copyPart(PART.receiptHead, buffer, this.#bodyAt);
     at = buffer.copy(idAt, at, idLength);
-    at = buffer.copy(starts[2] as number, at, lengths[2] as number);
+    at = draft.copyPart(PART.eventType, buffer, at);
     at = buffer.copy(idAt, at, idLength);
     at = buffer.copy(this.#keyAt, at, this.#keyLength);
     at =
       payloadHash === undefined
         ? buffer.copy(draft.hashAt, at, HASH_DIGITS)
         : buffer.write(payloadHash, at);
-    at = buffer.copy(starts[3] as number, at, lengths[3] as number);
+    at = draft.copyPart(PART.session, buffer, at);
     this.#signatureAt = at;
     // Without the closing quote of the signature.
-    this.#bodyEnd = buffer.copy((starts[4] as number) + 1, at, (lengths[4] as number) - 1);
+    this.#bodyEnd = buffer.copy(
+      (starts[PART.receiptTail] as number) + 1,
+      at,
+      (lengths[PART.receiptTail] as number) - 1,
+    );
   }
 
   /** The signed text; valid until `end`. */
@@ -73,7 +74,7 @@ export class EntryWriter {
   }
 
   /** The hash of the signed text as a leaf of a batch. */
-  bodyHash(): string {
+  bodyHash(): Latin1Hash {
     const { bytes } = this.#buffer;
     const before = bytes[this.#bodyAt - 1] as number;
     // The leaf prefix 0x00 temporarily replaces the byte before the receipt: no copy for hashing.
@@ -84,19 +85,19 @@ export class EntryWriter {
   }
 
   /** Writes the entry after its signature and returns the position of the signature. */
-  end({ lengths, starts }: DraftReader, signatureLength: number): number {
+  end(draft: DraftReader, signatureLength: number): number {
     const buffer = this.#buffer;
     const nameAt = this.#keyAt + this.#keyLength;
     const signatureAt = buffer.copy(nameAt, this.#signatureAt, SIGNATURE.length);
     let at = signatureAt + signatureLength;
-    at = buffer.copy(starts[4] as number, at, lengths[4] as number);
-    const seqAt = buffer.copy(starts[5] as number, at, lengths[5] as number);
+    at = draft.copyPart(PART.receiptTail, buffer, at);
+    const seqAt = draft.copyPart(PART.entryTail, buffer, at);
     if (this.#seq === this.#longer) {
       this.#digits += 1;
       this.#longer *= 10;
     }
     at = buffer.writeCount(this.#seq, this.#digits, seqAt);
-    at = buffer.copy(starts[6] as number, at, lengths[6] as number);
+    at = draft.copyPart(PART.entryEnd, buffer, at);
     writeLength(buffer.bytes, this.#start, at);
     this.#places[this.#count * 2] = seqAt - this.#recordsAt;
     this.#places[this.#count * 2 + 1] = at - this.#recordsAt;

@@ -4,16 +4,51 @@
 export type SignMode = "each" | "batch";
 
 /**
+ * The parts of the canonical JSON of an entry that repeat from draft to draft, in the order of a
+ * row. An entry consists of:
+ *
+ *     entryHead receiptHead event_id eventType event_id key payload_hash session
+ *     signature receiptTail entryTail seq entryEnd
+ */
+export const PART = {
+  /** The entry up to its receipt. */
+  entryHead: 0,
+  /** The receipt up to the value of `event_id`. */
+  receiptHead: 1,
+  /** From after the value of `event_id` to its second occurrence, in `id`. */
+  eventType: 2,
+  /** From after the payload hash to the signature: `session_id`, when present. */
+  session: 3,
+  /** The receipt after the value of its signature, with the closing quote of that value. */
+  receiptTail: 4,
+  /** From after the receipt to the value of `seq`. */
+  entryTail: 5,
+  /** The entry after `seq`. */
+  entryEnd: 6,
+} as const;
+
+/** A part of an entry. */
+export type Part = (typeof PART)[keyof typeof PART];
+
+/** The number of parts. */
+export const PARTS: number = Object.keys(PART).length;
+
+/** Characters of a payload hash. */
+export const HASH_DIGITS = 64;
+
+/**
  * Drafts as text for a signer. `rows` are pieces separated by line feeds, which canonical JSON
  * never contains. Each draft has: a mark (one bit for each part that differs from the draft before,
- * see `partMark`), those parts in order, `event_id` without its quotes, and the payload hash. An
- * empty hash means that the payload is the next piece of `payloads`.
+ * see `partMark`), those parts in the order of `PART`, `event_id` without its quotes, and the
+ * payload hash. An empty hash means that the payload is the next piece of `payloads`.
  */
 export type DraftText = {
   readonly rows: string;
   readonly payloads: string;
 };
 
+/** Bytes of a mark. */
+export const MARK_BYTES = 2;
 const LOW_BITS = 4;
 const MARK_ZERO = 0x30;
 
@@ -26,9 +61,6 @@ export function partMark(set: number): string {
 export function partSet(high: number, low: number): number {
   return ((high - MARK_ZERO) << LOW_BITS) | (low - MARK_ZERO);
 }
-
-/** The number of parts of an entry that repeat from draft to draft. */
-export const PARTS = 7;
 
 /** A group of drafts for a signer. */
 export type SignRequest = DraftText & {

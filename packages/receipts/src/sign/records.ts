@@ -1,8 +1,9 @@
-import { hash } from "node:crypto";
+import { HASH_BYTES } from "../merkle/hash.js";
+import { latin1Hash } from "../merkle/latin1-hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { SignedGroup } from "./group.js";
 import { subtreesOver } from "./subtrees.js";
 
-const HASH_BYTES = 32;
 /** Bytes before each entry: its length, big-endian. */
 export const LENGTH_BYTES = 2;
 
@@ -15,14 +16,14 @@ export function writeLength(bytes: Buffer, start: number, end: number): void {
 
 /** Hashes the entries of a group, and the subtrees over them. */
 export function sealGroup(first: number, records: Buffer, places: Uint32Array): SignedGroup {
-  const hashes: string[] = [];
+  const hashes: Latin1Hash[] = [];
   let start = 0;
   for (let at = 1; at < places.length; at += 2) {
     const end = places[at] as number;
     const low = records[start + 1] as number;
     // The leaf prefix 0x00 temporarily replaces a byte of the length: no copy for hashing.
     records[start + 1] = 0;
-    hashes.push(hash("sha256", records.subarray(start + 1, end), "binary"));
+    hashes.push(latin1Hash(records.subarray(start + 1, end)));
     records[start + 1] = low;
     start = end;
   }

@@ -1,6 +1,7 @@
-import { hash } from "node:crypto";
+import { HASH_BYTES } from "../merkle/hash.js";
+import { latin1Hash } from "../merkle/latin1-hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 
-const HASH_BYTES = 32;
 /** Up to this many bytes a loop is faster than `copyWithin`, a call out of compiled code. */
 const LOOP_BYTES = 96;
 const WORD_BYTES = 4;
@@ -72,16 +73,16 @@ export class ScratchBuffer {
     return end;
   }
 
-  /** SHA-256 of a range as a latin1 string: the cheapest form to create and to pass on. */
-  hash(from: number, to: number): string {
-    return hash("sha256", this.bytes.subarray(from, to), "binary");
+  /** SHA-256 of a range. */
+  hash(from: number, to: number): Latin1Hash {
+    return latin1Hash(this.bytes.subarray(from, to));
   }
 
-  /** The node over two hashes in the buffer, as a latin1 string. */
-  nodeHash(left: number, right: number): string {
+  /** The hash of the node over two hashes in the buffer. */
+  nodeHash(left: number, right: number): Latin1Hash {
     this.copy(left, 1, HASH_BYTES);
     this.copy(right, 1 + HASH_BYTES, HASH_BYTES);
-    return hash("sha256", this.#node, "binary");
+    return latin1Hash(this.#node);
   }
 }
 

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import {
   BATCH_BYTES,
   BatchSignatures,
@@ -33,7 +34,7 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
 
   const singles = mode === "each" ? [] : request.singles;
   const members = mode === "each" ? 0 : count - singles.length;
-  const leaves: string[] = [];
+  const leaves: Latin1Hash[] = [];
   const signatures: number[] = [];
   let payload = 0;
   let single = 0;

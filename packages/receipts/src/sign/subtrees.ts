@@ -1,26 +1,18 @@
-import { hash } from "node:crypto";
+import { HASH_BYTES } from "../merkle/hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import { SCRATCH_START, threadBuffer } from "./scratch-buffer.js";
 
-const HASH_BYTES = 32;
 /** Bytes of one subtree: its height and its hash. */
 export const NODE_BYTES = 1 + HASH_BYTES;
 /** Subtrees grow up to one hash of a tile level; the owner of the whole tree joins those. */
 export const MAX_HEIGHT = 8;
 
-const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
-
-/** The node over two hashes (RFC 6962) as latin1 strings: a third of the cost of buffers. */
-export function joinHashes(left: string, right: string): string {
-  node.write(left + right, 1, "latin1");
-  return hash("sha256", node, "binary");
-}
-
 /** The nodes over consecutive pairs of hashes. */
-function joinPairs(hashes: readonly string[]): string[] {
+function joinPairs(hashes: readonly Latin1Hash[]): Latin1Hash[] {
   const buffer = threadBuffer();
   buffer.ensureCapacity(SCRATCH_START + hashes.length * HASH_BYTES);
   const end = buffer.write(hashes.join(""), SCRATCH_START);
-  const above: string[] = [];
+  const above: Latin1Hash[] = [];
   for (let at = SCRATCH_START; at < end; at += 2 * HASH_BYTES) {
     above.push(buffer.nodeHash(at, at + HASH_BYTES));
   }
@@ -31,7 +23,7 @@ function joinPairs(hashes: readonly string[]): string[] {
  * The largest aligned subtrees over leaves that start at index `first`, from the left: height and
  * hash of each.
  */
-export function subtreesOver(leaves: readonly string[], first: number): Buffer {
+export function subtreesOver(leaves: readonly Latin1Hash[], first: number): Buffer {
   const left: string[] = [];
   const right: string[] = [];
   let level = leaves;

@@ -1,5 +1,7 @@
-import { hash } from "node:crypto";
 import { decodeHex } from "@countersign/core";
+import { HASH_BYTES } from "../merkle/hash.js";
+import { hashBytes, latin1Hash } from "../merkle/latin1-hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { SignatureVerifier } from "../note/verify-note.js";
 import {
   batchRootMessage,
@@ -9,7 +11,7 @@ import {
 } from "../receipt/batch-signature.js";
 
 /** A node under a valid root signature, and the rest of its path. */
-type KnownNode = { readonly hash: string; readonly rest: string };
+type KnownNode = { readonly hash: Latin1Hash; readonly rest: string };
 
 type Group = {
   readonly key: string;
@@ -17,7 +19,6 @@ type Group = {
   readonly nodes: Map<number, KnownNode>;
 };
 
-const HASH_BYTES = 32;
 /** More than the width of any level: level and index form one number. */
 const LEVEL = 2 ** 20;
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
@@ -25,7 +26,7 @@ const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 /**
  * Follows the paths of batch signatures up to a root with a valid signature, or to a node that an
  * earlier path of the group verified. It does the same as `createBatchVerifier`, synchronously and
- * with hashes as latin1 strings. After the first `false` do not use it again: the general verifier
+ * with hashes as Latin-1 strings. After the first `false` do not use it again: the general verifier
  * takes over the bundle.
  */
 export class BatchPaths {
@@ -36,8 +37,8 @@ export class BatchPaths {
     this.#check = check;
   }
 
-  /** Whether the signature is valid for a leaf (a latin1 string); throws when it is malformed. */
-  holds(leaf: string, key: { text: string; bytes: Uint8Array }, signature: string): boolean {
+  /** Whether the signature is valid for a leaf; throws when it is malformed. */
+  holds(leaf: Latin1Hash, key: { text: string; bytes: Uint8Array }, signature: string): boolean {
     const { index, size, rootSignature, path } = splitBatchSignature(signature);
     let group = this.#groups.get(rootSignature);
     if (group === undefined) {
@@ -60,12 +61,12 @@ export class BatchPaths {
         node.set(decodePathHash(rest), isRight ? 1 : 1 + HASH_BYTES);
         node.write(own, isRight ? 1 + HASH_BYTES : 1, HASH_BYTES, "latin1");
         rest = rest.slice(PATH_HASH_CHARACTERS);
-        own = hash("sha256", node, "binary");
+        own = latin1Hash(node);
       }
       at = Math.floor(at / 2);
     }
     // Only the first path of a group gets here; the others stop at a known node.
-    const message = batchRootMessage(size, Buffer.from(own, "latin1"));
+    const message = batchRootMessage(size, hashBytes(own));
     return rest === "" && this.#check(key.bytes, message, decodeHex(rootSignature)) === true;
   }
 }

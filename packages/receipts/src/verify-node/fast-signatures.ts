@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import type { PlainParts } from "../entry/plain-parts.js";
 import { parseKeyText } from "../keys/key-text.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
+import { latin1Hash } from "../merkle/latin1-hash.js";
 import type { SignatureVerifier } from "../note/verify-note.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { BatchPaths } from "./batch-paths.js";
@@ -63,7 +63,7 @@ export class FastSignatures {
     // A blocked event must not share a signature.
     if (other === undefined || !parts.isAllowed) return false;
     bundle[start - 1] = LEAF_PREFIX;
-    const leaf = hash("sha256", bundle.subarray(start - 1, end), "binary");
+    const leaf = latin1Hash(bundle.subarray(start - 1, end));
     try {
       return this.#paths.holds(leaf, signer, other);
     } catch {

@@ -1,10 +1,11 @@
-import { hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { matchPlainParts } from "../entry/plain-parts.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
+import { HASH_BYTES } from "../merkle/hash.js";
+import { hashBytes, joinHashes, latin1Hash } from "../merkle/latin1-hash.js";
+import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { SignatureVerifier } from "../note/verify-note.js";
-import { joinHashes } from "../sign/subtrees.js";
 import { MAX_BUNDLE_BYTES } from "../tiles/bundle.js";
 import { TILE_WIDTH, tilePath } from "../tiles/path.js";
 import type { BundleReport } from "../verify/bundle.js";
@@ -19,7 +20,6 @@ export type FastVerifyContext = {
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
 };
 
-const HASH_BYTES = 32;
 const LENGTH_BYTES = 2;
 const LINE_FEED = 0x0a;
 const HELD: readonly CheckId[] = [
@@ -68,7 +68,7 @@ export function fastVerifyBundle(
   const tile = readWhole(path(0), TILE_WIDTH * HASH_BYTES);
   if (bundle === undefined || tile?.length !== width * HASH_BYTES) return undefined;
   const signatures = new FastSignatures(context.check, context.periods);
-  const leaves: string[] = [];
+  const leaves: Latin1Hash[] = [];
   const fingerprints = new Uint32Array(width * FINGERPRINT_WORDS);
   let at = 0;
   let lineAt = 0;
@@ -77,7 +77,7 @@ export function fastVerifyBundle(
     const start = at + LENGTH_BYTES;
     const end = start + bundle.readUInt16BE(at);
     if (end > bundle.length) return undefined;
-    // Printable ASCII only: latin1 and UTF-8 are the same.
+    // Printable ASCII only: Latin-1 and UTF-8 are the same.
     const parts = matchPlainParts(bundle.toString("latin1", start, end));
     const seq = index * TILE_WIDTH + offset;
     if (parts === undefined || parts.seq !== String(seq)) return undefined;
@@ -92,7 +92,7 @@ export function fastVerifyBundle(
     // The leaf prefix 0x00 replaces a byte of the length, which was read already: no copy for
     // hashing.
     bundle[start - 1] = 0;
-    leaves.push(hash("sha256", bundle.subarray(start - 1, end), "binary"));
+    leaves.push(latin1Hash(bundle.subarray(start - 1, end)));
     writeFingerprint(parts.other ?? `ed25519:${parts.single}`, fingerprints, offset);
     if (!signatures.take(parts, bundle, from, seq)) return undefined;
     at = end;
@@ -109,16 +109,16 @@ export function fastVerifyBundle(
   };
 }
 
-function rootOf(leaves: readonly string[]): Uint8Array {
+function rootOf(leaves: readonly Latin1Hash[]): Uint8Array {
   let level = leaves;
   while (level.length > 1) {
-    const above: string[] = [];
+    const above: Latin1Hash[] = [];
     for (let index = 0; index < level.length; index += 2) {
-      above.push(joinHashes(level[index] as string, level[index + 1] as string));
+      above.push(joinHashes(level[index] as Latin1Hash, level[index + 1] as Latin1Hash));
     }
     level = above;
   }
-  return new Uint8Array(Buffer.from(level[0] as string, "latin1"));
+  return new Uint8Array(hashBytes(level[0] as Latin1Hash));
 }
 
 function cut(hashes: Buffer): Uint8Array[] {
