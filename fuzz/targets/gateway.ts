@@ -13,7 +13,7 @@ import {
   clientAddress,
   createNetworks,
   isNetwork,
-  placeOf,
+  networkOf,
 } from "../../packages/gateway/src/http/address.js";
 import {
   clientDialectOf,
@@ -26,9 +26,9 @@ import { routeRequest, routeSocket } from "../../packages/gateway/src/http/path.
 import { receiptRequestOf } from "../../packages/gateway/src/http/receipt-request.js";
 import { readFrame } from "../../packages/gateway/src/http/socket/socket-frame.js";
 import { tokenOf } from "../../packages/gateway/src/http/socket/socket-greeting.js";
-import { placeOf as placeOfRequest } from "../../packages/gateway/src/http/resume/resume-stream.js";
+import { lastEventIdOf } from "../../packages/gateway/src/http/resume/resume-stream.js";
 import type { HttpRequest } from "../../packages/gateway/src/http/exchange.js";
-import { readPlace } from "../../packages/gateway/src/http/resume/resume-request.js";
+import { readStreamPosition } from "../../packages/gateway/src/http/resume/resume-request.js";
 import {
   readRelayRequest,
   writeRelayRequest,
@@ -115,7 +115,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     property:
       "address, query and headers of a request give plain values or a coded error, and one reading each",
     covers: [
-      "packages/gateway/src/http/resume/resume-request.ts#readPlace",
+      "packages/gateway/src/http/resume/resume-request.ts#readStreamPosition",
       "packages/gateway/src/telemetry/trace-context.ts#parseTraceparent",
     ],
     dictionary: [
@@ -169,8 +169,8 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
         if (token.ok && token.value !== undefined)
           hold(isPlainName(token.value), "a token is plain");
       }
-      const place = placeOfRequest(request);
-      const placed = place === undefined ? undefined : readPlace(place);
+      const place = lastEventIdOf(request);
+      const placed = place === undefined ? undefined : readStreamPosition(place);
       if (placed !== undefined) {
         hold(Number.isSafeInteger(placed.after) && isPlainName(placed.key), "a place is exact");
       }
@@ -182,7 +182,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       isOwnName(host, "127.0.0.1", new Set(["https://app.example"]));
       const forwarded = request.headers["x-forwarded-for"];
       const from = clientAddress("10.0.0.1", forwarded as string | undefined, NETWORKS);
-      if (from !== undefined) hold(isNetwork(from) && isPlainName(placeOf(from)), "an address");
+      if (from !== undefined) hold(isNetwork(from) && isPlainName(networkOf(from)), "an address");
     },
   },
   {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { createHttpSink } from "../http/http-sink.js";
 import type { HttpResponse } from "../http/exchange.js";
 import type { ResumeRequest, ResumeElsewhere } from "../http/resume/resume-request.js";
-import { readPlace } from "../http/resume/resume-request.js";
+import { readStreamPosition } from "../http/resume/resume-request.js";
 import type { Journal } from "../base/journal.js";
 import type { Signal } from "../base/signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -48,7 +48,7 @@ export class Relays implements ResumeElsewhere {
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
   async relay(back: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean> {
-    const tag = this.#options.names.gatewayOf(readPlace(back.lastEventId)?.key ?? "");
+    const tag = this.#options.names.gatewayOf(readStreamPosition(back.lastEventId)?.key ?? "");
     if (tag === undefined) return false;
     const { telemetry, allowed } = this.#context;
     if (telemetry.relays.open >= allowed) {

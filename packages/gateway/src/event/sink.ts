@@ -13,7 +13,7 @@ export type ClientSink = {
   /** Whether the client is behind; the caller waits for `drained` before it sends more. */
   readonly isSlow: boolean;
   /** Whether the client of a resumable stream is disconnected. */
-  readonly isAway?: boolean;
+  readonly isDisconnected?: boolean;
   /** Sends events in order, in one write. If an event has a text, the sink sends that text. */
   send(events: readonly AgUiEvent[], texts?: readonly (string | undefined)[]): void;
   /** Resolves when the client has caught up or is gone. */

@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import "../base/errors.js";
-import { clientAddress, createNetworks, isWithin, placeOf } from "./address.js";
+import { clientAddress, createNetworks, isWithin, networkOf } from "./address.js";
 import type { ListenLimits } from "../base/limits.js";
 
 /** Counts the open connections of each address. */
@@ -28,7 +28,7 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
 
   /** Takes a slot of the address; `undefined` if none is free. */
   const take = (address: string): string | undefined => {
-    const key = placeOf(address);
+    const key = networkOf(address);
     const count = open.get(key) ?? 0;
     if (count >= allowed) return undefined;
     open.set(key, count + 1);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clientAddress, createNetworks, isNetwork, isWithin, placeOf } from "./address.js";
+import { clientAddress, createNetworks, isNetwork, isWithin, networkOf } from "./address.js";
 
 test("the nearest address that is not a trusted proxy is the client's", () => {
   const trusted = createNetworks(["10.0.0.0/8", "::1"]);
@@ -15,10 +15,10 @@ test("the nearest address that is not a trusted proxy is the client's", () => {
 });
 
 test("a /64 of IPv6 counts as one address, in any notation", () => {
-  expect(placeOf("2001:db8:0:1::5")).toBe(placeOf("2001:0DB8:0000:0001:aaaa:bbbb:cccc:dddd"));
-  expect(placeOf("2001:db8::1")).not.toBe(placeOf("2001:db8:0:1::1"));
-  expect(placeOf("fe80::1%eth0")).toBe(placeOf("fe80::2"));
-  expect(placeOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
+  expect(networkOf("2001:db8:0:1::5")).toBe(networkOf("2001:0DB8:0000:0001:aaaa:bbbb:cccc:dddd"));
+  expect(networkOf("2001:db8::1")).not.toBe(networkOf("2001:db8:0:1::1"));
+  expect(networkOf("fe80::1%eth0")).toBe(networkOf("fe80::2"));
+  expect(networkOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
 });
 
 test("isNetwork tells networks and addresses from other text", () => {

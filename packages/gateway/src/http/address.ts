@@ -49,7 +49,7 @@ export function clientAddress(
 }
 
 /** The unit that limits count: an IPv4 address, or a /64 of IPv6, which one customer gets. */
-export function placeOf(address: string): string {
+export function networkOf(address: string): string {
   const plain = plainAddress(address);
   if (!isIPv6(plain)) return plain;
   const [head = "", tail] = plain.split("::");

@@ -13,7 +13,7 @@ import { receiveBody } from "./receive-body.js";
 import { receiptRequestOf } from "./receipt-request.js";
 import { refuse, recordUnreadRequest } from "./refuse.js";
 import { streamEndOf } from "./stream-end.js";
-import { placeOf, resumeStream } from "./resume/resume-stream.js";
+import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
 
 /** `POST` a RunAgentInput; the response streams its events as SSE or protobuf. */
 export async function serveRun(
@@ -26,7 +26,7 @@ export async function serveRun(
 ): Promise<void> {
   const gone = signalOfClose(response);
   try {
-    const lastEventId = placeOf(request);
+    const lastEventId = lastEventIdOf(request);
     if (lastEventId !== undefined) {
       await resumeStream(
         context,

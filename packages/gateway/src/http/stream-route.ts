@@ -13,7 +13,7 @@ import { receiptRequestOf } from "./receipt-request.js";
 import { refuse } from "./refuse.js";
 import { traceparentOf } from "./run-route.js";
 import { streamEndOf } from "./stream-end.js";
-import { placeOf, resumeStream } from "./resume/resume-stream.js";
+import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
 
 /**
  * `GET` for a plain `EventSource`: it has no body, so the session identifies the stream, and no headers, so a ticket
@@ -40,7 +40,7 @@ export async function serveStream(
       });
       return;
     }
-    const lastEventId = placeOf(request);
+    const lastEventId = lastEventIdOf(request);
     if (lastEventId !== undefined) {
       await resumeStream(
         context,

@@ -167,7 +167,7 @@ test("if each event takes long, a read is judged about one event at a time", asy
   const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 6));
   const groups: number[] = [];
   await gateway.run({ ...IDS, messages: [] }, [chunk(events)], {
-    onGroup: (passages) => groups.push(passages),
+    onGroup: (contexts) => groups.push(contexts),
   });
   clock.mockRestore();
   await gateway.close();

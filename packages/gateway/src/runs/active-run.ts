@@ -179,7 +179,7 @@ export class ActiveRun implements RunOpening {
       this.handle.end(this.stopped.aborted ? "stopped" : "finished", this.#context.clock.now());
       this.#watch?.ended();
       this.#returnQuota();
-      const isWhole = !this.#gone.aborted && run.sink.isAway !== true;
+      const isWhole = !this.#gone.aborted && run.sink.isDisconnected !== true;
       await this.thread.end(isWhole).catch((error: unknown) => this.#logUnsaved(error));
     } finally {
       this.#lease?.close();

@@ -52,7 +52,7 @@ function ask(
 
 async function untilAway({ running }: Served): Promise<void> {
   const { openRuns } = running.gateway.context.telemetry;
-  await expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway), WAIT).toBe(true);
+  await expect.poll(() => [...openRuns].every(({ sink }) => sink.isDisconnected), WAIT).toBe(true);
 }
 
 test("a stream resumes at the other gateway with its receipts, for its own principal; the holder stays internal", async () => {

@@ -83,7 +83,10 @@ async function readSamples(
     ["countersign_connections_open", one(connections)],
     ["countersign_sessions_known", one(sources.sessions())],
     ["countersign_clients_slow", one(open.filter(({ sink }) => sink.isSlow).length)],
-    ["countersign_clients_away", one(open.filter(({ sink }) => sink.isAway === true).length)],
+    [
+      "countersign_clients_away",
+      one(open.filter(({ sink }) => sink.isDisconnected === true).length),
+    ],
     ["countersign_reconnects_total", one(telemetry.reconnects.taken)],
     ["countersign_relays_open", one(telemetry.relays.open)],
     ["countersign_relays_total", counts(telemetry.relays.results)],

@@ -15,7 +15,7 @@ export type OpenRun = {
   readonly sink: {
     readonly transport: "sse" | "websocket";
     readonly isSlow: boolean;
-    readonly isAway?: boolean;
+    readonly isDisconnected?: boolean;
   };
 };
 

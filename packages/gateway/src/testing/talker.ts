@@ -73,7 +73,7 @@ export function comeBack(
 /** Waits until the gateway has noticed that a client disconnected. */
 export function noticed({ gateway }: Fixture): Promise<void> {
   const { openRuns } = gateway.context.telemetry;
-  return expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway)).toBe(true);
+  return expect.poll(() => [...openRuns].every(({ sink }) => sink.isDisconnected)).toBe(true);
 }
 
 /** The types of the frames' events. */

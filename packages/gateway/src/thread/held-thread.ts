@@ -163,10 +163,10 @@ export function unsentMessages(state: ThreadState, { messages }: EarlierThread):
       id,
       isOptional: state.loose.has(id),
       role: record.role,
-      isSaidBy: (message) => asRecorded(message, record) !== undefined,
+      matches: (message) => asRecorded(message, record) !== undefined,
       calls: (record.calls ?? []).map((before) => ({
         id: before.id,
-        isSaidBy: ({ function: now }) =>
+        matches: ({ function: now }) =>
           now.name === before.name &&
           (before.arguments.includes(digestOf(now.arguments)) ||
             calls.get(before.id)?.arguments === meaningOf(now.arguments)),

@@ -11,8 +11,8 @@ export type UnsentMessage = {
   readonly isOptional: boolean;
   readonly role: Message["role"];
   /** Whether a listed message has the same content. */
-  isSaidBy(message: Message): boolean;
-  readonly calls: readonly { readonly id: string; isSaidBy(call: ToolCall): boolean }[];
+  matches(message: Message): boolean;
+  readonly calls: readonly { readonly id: string; matches(call: ToolCall): boolean }[];
 };
 
 /** The known messages of a client when a run starts. */
@@ -90,10 +90,10 @@ export class ClientMessages {
       const found = list.indexOf(one.id);
       if (found === undefined && one.isOptional) continue;
       const listed = found === undefined ? undefined : messages[found];
-      if (found === undefined || listed === undefined || !one.isSaidBy(listed)) return false;
+      if (found === undefined || listed === undefined || !one.matches(listed)) return false;
       const isWhole = one.calls.every((before) => {
         const call = list.calls.get(before.id)?.call;
-        return call !== undefined && before.isSaidBy(call);
+        return call !== undefined && before.matches(call);
       });
       if (!isWhole) return false;
       if (!follows(listed, found)) return false;

@@ -18,10 +18,10 @@ const finished: AgUiEvent = { type: "RUN_FINISHED", threadId: "t", runId: "r" };
 
 function pass(frames: readonly AgUiEvent[], rules: SafetySpec = spec) {
   const gate = createFrameGate(rules);
-  const passages = [...frames.map((frame) => gate.push(frame)), gate.end()];
+  const results = [...frames.map((frame) => gate.push(frame)), gate.end()];
   return {
-    frames: passages.flatMap((passage) => passage.frames),
-    issues: passages.flatMap((passage) => passage.issues),
+    frames: results.flatMap((result) => result.frames),
+    issues: results.flatMap((result) => result.issues),
     isClosed: gate.isClosed,
   };
 }

@@ -107,7 +107,7 @@ export class ResumableStream implements ClientSink {
     return this.#endedAt === undefined || now - this.#endedAt < SETTLE_MS;
   }
 
-  get isAway(): boolean {
+  get isDisconnected(): boolean {
     return this.#sink === undefined;
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ListenLimits } from "../../base/limits.js";
 import type { Signal } from "../../base/signal.js";
-import { readPlace } from "./resume-request.js";
+import { readStreamPosition } from "./resume-request.js";
 import type { ResumeRequest } from "./resume-request.js";
 import { ResumableStream } from "./resumable-stream.js";
 import type { StreamHolder, StreamPool } from "./resumable-stream.js";
@@ -59,7 +59,7 @@ export class ResumableStreams implements StreamPool {
     holder,
     returnsForever,
   }: ResumeRequest): StreamPosition | undefined {
-    const { key = "", after = 0 } = readPlace(lastEventId) ?? {};
+    const { key = "", after = 0 } = readStreamPosition(lastEventId) ?? {};
     const stream = this.#streams.get(key);
     if (stream === undefined || stream.holder.agent !== agent) return undefined;
     const isHolder =

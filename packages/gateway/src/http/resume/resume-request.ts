@@ -15,7 +15,9 @@ export type ResumeRequest = {
 const LAST_EVENT_ID = /^([\w-]{22,32})\.(\d{1,15})$/u;
 
 /** Parses a `Last-Event-ID` into the stream key and the event number. */
-export function readPlace(lastEventId: string): { key: string; after: number } | undefined {
+export function readStreamPosition(
+  lastEventId: string,
+): { key: string; after: number } | undefined {
   const [, key, after] = LAST_EVENT_ID.exec(lastEventId) ?? [];
   return key === undefined ? undefined : { key, after: Number(after) };
 }

@@ -36,5 +36,5 @@ test("a client that disconnects while its credential is checked does not take ov
     `${stream?.key}.0`,
   );
   expect(hungUp).toBe(0);
-  expect(stream?.isAway).toBe(false);
+  expect(stream?.isDisconnected).toBe(false);
 });

@@ -14,7 +14,7 @@ import { SESSION_HEADER } from "../../agent/upstream.js";
 import type { StreamPosition } from "./resumable-streams.js";
 
 /** The `Last-Event-ID` of a resume request; `undefined` for a new stream. */
-export function placeOf({ headers }: HttpRequest): string | undefined {
+export function lastEventIdOf({ headers }: HttpRequest): string | undefined {
   const lastEventId = headers["last-event-id"];
   return typeof lastEventId === "string" ? lastEventId : undefined;
 }
