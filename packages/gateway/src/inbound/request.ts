@@ -11,7 +11,7 @@ import type { Finding } from "./finding.js";
 import type { SendBlocker } from "./send-blocker.js";
 import type { LookupHost } from "./source-lookup.js";
 
-/** What the thread of an input says about it. */
+/** The result of comparing an input with its thread. */
 export type ThreadReview = {
   readonly findings: readonly Finding[];
   /** The keys of the state that the client changed; if absent, all of them. */

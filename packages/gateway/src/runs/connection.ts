@@ -21,7 +21,7 @@ export type ConnectionFacts = {
   readonly transport: ReceiptTransport;
 };
 
-/** What a request needs besides its connection: the run that it opens, or the state of the agent that it goes to. */
+/** The run that an input opens, or the reason why a message cannot reach its agent. */
 export type RequestPorts = Pick<InboundRequest, "opening" | "blocker">;
 
 /** One connection of one session: its pinned policy, its tokens and its judge. */
