@@ -51,7 +51,6 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
       "packages/receipts/src/bundles/recover.ts#readUncommitted",
       "packages/receipts/src/bundles/sealed.ts#readSealed",
       "packages/receipts/src/log/read-entries-from.ts#readEntriesFrom",
-      "packages/receipts/src/merkle/latin1-hash.ts#readLatin1Hash",
       "packages/receipts/src/sqlite/index-messages.ts#decodeFailure",
       "packages/receipts/src/store/failure.ts#readFailure",
       "packages/receipts/src/verify-node/verify-tail.ts#verifyTail",

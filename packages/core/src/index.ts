@@ -24,7 +24,18 @@ export { printableJson, printableText } from "./text/printable.js";
 export { parseUrl } from "./text/url.js";
 export { CAPABILITY_STATUS_REASONS, CAPABILITY_STATUSES } from "./vocabulary/capability.js";
 export type { CapabilityFacts, CapabilityStatus } from "./vocabulary/capability.js";
-export { CLASSIFICATIONS } from "./vocabulary/classification.js";
-export type { Classification } from "./vocabulary/classification.js";
-export { PLAIN_EVENT_TYPES } from "./vocabulary/event-type.js";
-export type { NamedEventType, PlainEventType } from "./vocabulary/event-type.js";
+export type {
+  ControlRun,
+  ControlRunStatus,
+  ControlSession,
+  FeedItem,
+  GatewayFacts,
+} from "./vocabulary/control-api.js";
+export { CLASSIFICATIONS, PLAIN_EVENT_TYPES } from "./vocabulary/event.js";
+export type {
+  Classification,
+  Direction,
+  NamedEventType,
+  PlainEventType,
+  PolicyMode,
+} from "./vocabulary/event.js";

@@ -10,7 +10,7 @@ export type { GatewayConfig } from "./config/config.js";
 export { loadConfig } from "./config/load.js";
 export type { ConfigOptions } from "./config/reading.js";
 export { CONFIG_SCHEMA } from "./config/schema.js";
-export type { FeedItem } from "./telemetry/feed-item.js";
+export type { FeedItem } from "@countersign/core";
 export { explainCode } from "./explain/explain-code.js";
 export type { CodeMeaning } from "./explain/explain-code.js";
 export { explainName } from "./explain/explain-name.js";

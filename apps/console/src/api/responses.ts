@@ -1,27 +1,20 @@
-import type { Classification } from "@countersign/core";
-
-/** Which way an event travelled. */
-export type Direction = "outbound" | "inbound";
+import type {
+  ControlRun,
+  ControlSession,
+  FeedItem as ControlFeedItem,
+  GatewayFacts,
+  PolicyMode,
+} from "@countersign/core";
+import type { LogEntry } from "@countersign/receipts/verify";
 
 /** A gateway of the log. */
-export type GatewayFacts = {
-  readonly id: string;
-  readonly version: string;
-  readonly started_at: number;
-  readonly ready: boolean;
-  readonly draining: boolean;
-  readonly sessions: number;
-  readonly runs_open: number;
-  /** Absent in gateways of an older version. */
-  readonly events_forwarded?: number;
-  readonly events_blocked?: number;
-};
+type ControlGateway = GatewayFacts & { readonly id: string };
 
 /** `GET /v1/status`. */
 export type Status = {
   readonly version: string;
   readonly gateway: string;
-  readonly gateways: readonly GatewayFacts[];
+  readonly gateways: readonly ControlGateway[];
   readonly started_at: number;
   readonly uptime_seconds: number;
   readonly ready: boolean;
@@ -30,7 +23,7 @@ export type Status = {
   readonly policy: {
     readonly name?: string;
     readonly hash: string;
-    readonly mode: "observe" | "enforce";
+    readonly mode: PolicyMode;
     readonly stale: boolean;
   };
   readonly log: { readonly key: string };
@@ -47,20 +40,7 @@ export type Status = {
 };
 
 /** One run of `GET /v1/runs`. */
-export type Run = {
-  readonly session_id: string;
-  readonly run_id: string;
-  readonly gateway: string;
-  readonly thread_id: string;
-  readonly agent: string;
-  readonly transport: string;
-  readonly status: "running" | "finished" | "failed" | "stopped";
-  readonly failure?: string;
-  readonly started_at: number;
-  readonly ended_at?: number;
-  readonly forwarded: number;
-  readonly blocked: number;
-};
+export type Run = ControlRun & { readonly session_id: string };
 
 /** `GET /v1/runs`. */
 export type Runs = {
@@ -70,16 +50,7 @@ export type Runs = {
 };
 
 /** One session of `GET /v1/sessions`. */
-export type ChatSession = {
-  readonly id: string;
-  readonly gateways: readonly string[];
-  readonly created_at: number;
-  readonly last_seen: number;
-  readonly forwarded: number;
-  readonly blocked: number;
-  readonly capabilities: number;
-  readonly runs: readonly Omit<Run, "session_id">[];
-};
+export type ChatSession = ControlSession;
 
 /** `GET /v1/sessions`. */
 export type ChatSessions = {
@@ -103,7 +74,7 @@ export type PolicyIssue = {
 export type Policy = {
   readonly name?: string;
   readonly hash: string;
-  readonly mode: "observe" | "enforce";
+  readonly mode: PolicyMode;
   readonly stale: boolean;
   readonly issues: readonly PolicyIssue[];
   readonly reloads: { readonly ok: number; readonly failed: number };
@@ -139,39 +110,8 @@ export type Comparison = {
   };
 };
 
-/** The receipt in a log entry. */
-export type Receipt = {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly event_id: string;
-  readonly agent_id: string;
-  readonly session_id?: string;
-  readonly capability_id: string;
-  readonly event_type: string | { readonly custom: string };
-  readonly target?: { readonly component_type: string; readonly component_id?: string };
-  readonly classification: Classification;
-  readonly transport: string;
-  readonly allowed: boolean;
-  readonly denial_reason?: string;
-  readonly payload_hash: string;
-  readonly kernel_key: string;
-  readonly signature: string;
-};
-
 /** One entry of the log. */
-export type Entry = {
-  readonly seq: number;
-  readonly receipt: Receipt;
-  readonly direction: Direction;
-  readonly run_id?: string;
-  readonly thread_id?: string;
-  readonly policy_hash: string;
-  readonly mode: "observe" | "enforce";
-  readonly rule?: string;
-  readonly further_rules?: readonly string[];
-  readonly received_at: number;
-  readonly emitted_hash?: string;
-};
+export type Entry = Readonly<LogEntry>;
 
 /** `GET /v1/receipts`. */
 export type Entries = { readonly entries: readonly Entry[]; readonly cursor?: string };
@@ -194,22 +134,4 @@ export type Counts = {
 };
 
 /** One decision of the live feed. */
-export type FeedItem = {
-  readonly seq: number;
-  readonly receipt_id: string;
-  readonly type: string;
-  readonly direction: Direction;
-  readonly agent_id: string;
-  readonly session_id: string;
-  readonly thread_id: string;
-  readonly run_id: string;
-  readonly event_type: string;
-  readonly classification: Classification;
-  readonly target?: { readonly component_type: string; readonly component_id?: string };
-  readonly allowed: boolean;
-  readonly mode: "observe" | "enforce";
-  readonly rule?: string;
-  readonly further_rules?: readonly string[];
-  readonly denial_reason?: string;
-  readonly received_at: number;
-};
+export type FeedItem = Readonly<Omit<ControlFeedItem, "forwarded" | "blocked">>;

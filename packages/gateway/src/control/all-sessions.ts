@@ -1,9 +1,9 @@
+import type { ControlSession } from "@countersign/core";
 import { isCountersignError } from "@countersign/core";
 import type { Fleet } from "../cluster/fleet.js";
 import type { FleetRow } from "../cluster/fleet-store.js";
 import type { Sessions } from "../sessions/sessions.js";
 import { joinViews, sessionView } from "../sessions/session-view.js";
-import type { SessionView } from "../sessions/session-view.js";
 
 /** Sessions of this gateway and of the others on its database. */
 export type AllSessions = {
@@ -16,7 +16,7 @@ export type AllSessions = {
 
 /** Builds each view on demand: only one page of a long list is shown. */
 export type SessionList = {
-  readonly items: readonly (() => SessionView)[];
+  readonly items: readonly (() => ControlSession)[];
   /** Whether the other gateways could not be read: the list then has only local sessions. */
   readonly isPartial: boolean;
 };
@@ -47,7 +47,10 @@ export async function listSessions(all: AllSessions): Promise<SessionList> {
 }
 
 /** Finds a session at this gateway or at another one. */
-export async function findSession(all: AllSessions, id: string): Promise<SessionView | undefined> {
+export async function findSession(
+  all: AllSessions,
+  id: string,
+): Promise<ControlSession | undefined> {
   const here = all.sessions.find(id);
   const { rows } = await rowsOf(all, id);
   const [first, ...others] = [
@@ -71,6 +74,6 @@ async function rowsOf(
   }
 }
 
-function viewOf({ view }: FleetRow): SessionView {
-  return view as unknown as SessionView;
+function viewOf({ view }: FleetRow): ControlSession {
+  return view as unknown as ControlSession;
 }

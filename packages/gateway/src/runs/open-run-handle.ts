@@ -1,7 +1,8 @@
+import type { ControlRunStatus } from "@countersign/core";
 import { Stop } from "../outbound/deliver/run-error.js";
 import type { Failure } from "../outbound/deliver/run-error.js";
 import type { RunCounters } from "../event/run.js";
-import type { RunHandle, RunStatus } from "../sessions/session.js";
+import type { RunHandle } from "../sessions/session.js";
 
 /** The facts of a run at its start. */
 type RunFacts = Pick<
@@ -21,7 +22,7 @@ export class OpenRunHandle implements RunHandle {
   readonly transport: RunHandle["transport"];
   readonly startedAt: number;
   readonly counters: RunCounters = { forwarded: 0, blocked: 0 };
-  status: RunStatus = "running";
+  status: ControlRunStatus = "running";
   endedAt?: number;
   failure?: string;
   #stop: { abort(reason: Stop): void } | undefined;
@@ -43,7 +44,7 @@ export class OpenRunHandle implements RunHandle {
   }
 
   /** The session shows finished runs for long, so the handle must not keep the stream in memory. */
-  end(status: RunStatus, endedAt: number): void {
+  end(status: ControlRunStatus, endedAt: number): void {
     if (this.status === "running") this.status = status;
     this.endedAt = endedAt;
     this.#stop = undefined;

@@ -1,7 +1,7 @@
+import type { ControlRun, ControlSession } from "@countersign/core";
 import type { LogEntry } from "@countersign/receipts";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import type { RunView, SessionView } from "../sessions/session-view.js";
 import { idsOf } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { startServed } from "../testing/served.js";
@@ -55,8 +55,8 @@ async function ask<Body>(served: Served, path: string, method = "GET"): Promise<
   return [answer.status, (await answer.json()) as Body];
 }
 
-type Runs = { runs: (RunView & { session_id: string })[]; partial?: true };
-type Sessions = { sessions: SessionView[]; partial?: true };
+type Runs = { runs: (ControlRun & { session_id: string })[]; partial?: true };
+type Sessions = { sessions: ControlSession[]; partial?: true };
 type Status = { gateway: string; gateways: { id: string; runs_open: number }[] };
 
 const nameOf = async (served: Served): Promise<string> =>
@@ -111,7 +111,7 @@ test("a session's runs at several gateways are one session, and are stopped toge
       const [, { sessions }] = await ask<Sessions>(served, "/v1/sessions");
       expect(sessions).toHaveLength(1);
       expect(sessions[0]?.gateways.toSorted()).toEqual(names.toSorted());
-      const [, one] = await ask<SessionView>(served, "/v1/sessions/s1");
+      const [, one] = await ask<ControlSession>(served, "/v1/sessions/s1");
       const at = new Map(one.runs.map((run) => [run.run_id, run.gateway]));
       expect(at).toEqual(
         new Map([

@@ -1,3 +1,4 @@
+import type { GatewayFacts } from "@countersign/core";
 import type { Gateway } from "./gateway.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { OpenPolicy } from "../control/ports.js";
@@ -51,18 +52,6 @@ export async function readStatus(sources: StatusSources): Promise<object> {
     },
   };
 }
-
-/** A gateway as the others list it. */
-export type GatewayFacts = {
-  readonly version: string;
-  readonly started_at: number;
-  readonly ready: boolean;
-  readonly draining: boolean;
-  readonly sessions: number;
-  readonly runs_open: number;
-  readonly events_forwarded: number;
-  readonly events_blocked: number;
-};
 
 /** The facts that a gateway publishes to the others. */
 export function gatewayFacts(gateway: Gateway, startedAt: number): GatewayFacts {

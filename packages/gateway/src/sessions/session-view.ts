@@ -1,36 +1,8 @@
-import type { RunHandle, RunStatus, Session } from "./session.js";
-
-/** A run as the control plane returns it. */
-export type RunView = {
-  readonly run_id: string;
-  /** The gateway of the run. */
-  readonly gateway: string;
-  readonly thread_id: string;
-  readonly agent: string;
-  readonly transport: RunHandle["transport"];
-  readonly status: RunStatus;
-  readonly failure?: string;
-  readonly started_at: number;
-  readonly ended_at?: number;
-  readonly forwarded: number;
-  readonly blocked: number;
-};
-
-/** A session as the control plane returns it. */
-export type SessionView = {
-  readonly id: string;
-  /** The gateways that know the session. */
-  readonly gateways: readonly string[];
-  readonly created_at: number;
-  readonly last_seen: number;
-  readonly forwarded: number;
-  readonly blocked: number;
-  readonly capabilities: number;
-  readonly runs: readonly RunView[];
-};
+import type { ControlRun, ControlSession } from "@countersign/core";
+import type { RunHandle, Session } from "./session.js";
 
 /** The view of a run that is, or was, at this gateway. */
-export function runView(run: RunHandle, gateway: string): RunView {
+export function runView(run: RunHandle, gateway: string): ControlRun {
   return {
     run_id: run.runId,
     gateway,
@@ -47,7 +19,7 @@ export function runView(run: RunHandle, gateway: string): RunView {
 }
 
 /** The view of a session at this gateway. */
-export function sessionView(session: Session, gateway: string): SessionView {
+export function sessionView(session: Session, gateway: string): ControlSession {
   return {
     id: session.id,
     gateways: [gateway],
@@ -62,10 +34,10 @@ export function sessionView(session: Session, gateway: string): SessionView {
 
 /** Joins the views of one session from several gateways. */
 export function joinViews([first, ...others]: readonly [
-  SessionView,
-  ...SessionView[],
-]): SessionView {
-  return others.reduce<SessionView>(
+  ControlSession,
+  ...ControlSession[],
+]): ControlSession {
+  return others.reduce<ControlSession>(
     (joined, view) => ({
       id: joined.id,
       gateways: [...joined.gateways, ...view.gateways],

@@ -1,9 +1,6 @@
-import type { SmallMap } from "@countersign/core";
+import type { ControlRunStatus, SmallMap } from "@countersign/core";
 import type { Failure } from "../outbound/deliver/run-error.js";
 import type { RunCounters } from "../event/run.js";
-
-/** The status of a run. */
-export type RunStatus = "running" | "finished" | "failed" | "stopped";
 
 /** One run, for the control plane and for stop requests. */
 export type RunHandle = {
@@ -15,7 +12,7 @@ export type RunHandle = {
   readonly transport: "sse" | "websocket";
   readonly startedAt: number;
   readonly counters: RunCounters;
-  status: RunStatus;
+  status: ControlRunStatus;
   endedAt?: number;
   /** The error code that the client got, when it failed. */
   failure?: string;

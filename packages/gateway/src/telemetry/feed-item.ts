@@ -1,32 +1,8 @@
-import type { Classification, Decision, EventFacts, Target } from "@countersign/policy";
+import type { FeedItem } from "@countersign/core";
+import type { Decision, EventFacts } from "@countersign/policy";
 import type { InboundRequest } from "../inbound/request.js";
 import type { EventContext } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
-
-/** One decision as the live feed shows it; never a payload. */
-export type FeedItem = {
-  seq: number;
-  receipt_id: string;
-  /** The AG-UI event type; for a client's request, `RUN_AGENT_INPUT` or `CLIENT_MESSAGE`. */
-  type: string;
-  direction: "outbound" | "inbound";
-  agent_id: string;
-  session_id: string;
-  thread_id: string;
-  run_id: string;
-  event_type: string;
-  classification: Classification;
-  target?: Target;
-  allowed: boolean;
-  mode: "observe" | "enforce";
-  rule?: string;
-  /** Other rules that would have blocked it as well. */
-  further_rules?: readonly string[];
-  denial_reason?: string;
-  received_at: number;
-  forwarded: number;
-  blocked: number;
-};
 
 /**
  * The feed item of a recorded event. Assigned field by field and never by spreading: see

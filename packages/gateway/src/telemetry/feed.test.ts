@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test, vi } from "vitest";
-import type { FeedItem } from "./feed-item.js";
+import type { FeedItem } from "@countersign/core";
 import { addFeedRoute } from "../control/feed-route.js";
 import { createFeedStream, MAX_WAITING_BYTES } from "../control/feed-stream.js";
 import { Feed } from "./feed.js";

@@ -1,4 +1,4 @@
-import type { FeedItem } from "./feed-item.js";
+import type { FeedItem } from "@countersign/core";
 
 /** Listens to the feed; it must not throw and must not wait. */
 export type FeedListener = (item: FeedItem) => void;

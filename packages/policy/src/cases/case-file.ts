@@ -1,5 +1,5 @@
 import { CAPABILITY_STATUSES } from "@countersign/core";
-import type { CapabilityStatus, JsonObject, JsonValue } from "@countersign/core";
+import type { CapabilityStatus, Direction, JsonObject, JsonValue } from "@countersign/core";
 import type { PolicyIssue } from "../document/issue.js";
 import { DEFAULT_POLICY_LIMITS } from "../document/limits.js";
 import { readYaml } from "../document/read-yaml.js";
@@ -23,7 +23,7 @@ export type PolicyCase = {
   event: JsonObject;
   capability?: { id?: string; status?: CapabilityStatus; scopes?: string[] };
   transport?: Transport;
-  direction?: "outbound" | "inbound";
+  direction?: Direction;
   client_tools?: string[];
   client_state?: JsonValue;
   tool?: { name: string; arguments?: string };

@@ -1,4 +1,4 @@
-import type { JsonValue } from "@countersign/core";
+import type { Direction, JsonValue } from "@countersign/core";
 import type { EventType } from "@countersign/wire";
 import type { Classification } from "../vocabulary/classification.js";
 import type { UiEventType } from "../vocabulary/event-type.js";
@@ -29,8 +29,7 @@ export type ToolCallFacts = {
   readonly arguments?: JsonValue;
 };
 
-/** The source of an event: the agent (`outbound`) or the browser (`inbound`). */
-export type Direction = "outbound" | "inbound";
+export type { Direction } from "@countersign/core";
 
 /** The kind of input that was classified. */
 export type FactsSource = EventType | "RUN_AGENT_INPUT" | "ENVELOPE";

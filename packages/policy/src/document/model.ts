@@ -1,11 +1,10 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
+import type { Direction, JsonObject, JsonValue, PolicyMode } from "@countersign/core";
 import type { Classification } from "../vocabulary/classification.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import type { Target } from "../vocabulary/target.js";
 import type { InputPart } from "../vocabulary/input-part.js";
 
-/** Whether a rule blocks, or only records what it would block. */
-export type PolicyMode = "observe" | "enforce";
+export type { PolicyMode } from "@countersign/core";
 
 /** The client's view of a block: nothing, a notice, or the end of the run. */
 export type OnBlock = "drop" | "notice" | "end";
@@ -58,7 +57,7 @@ export type InputClassify = {
 export type ClassifyEntry = InputClassify & { match: string };
 
 /** A state path; without a direction, for changes of both sides. */
-export type StateClassify = ClassifyEntry & { direction?: "outbound" | "inbound" };
+export type StateClassify = ClassifyEntry & { direction?: Direction };
 
 /** `rules.ag_ui_classify`: the policy's additions to the classification table. */
 export type ClassifyBlock = {
@@ -79,7 +78,7 @@ export type EventMatch = {
   classification?: Classification;
   component_type?: string;
   component_id?: string;
-  direction?: "outbound" | "inbound";
+  direction?: Direction;
   tool?: string;
 };
 

@@ -1,10 +1,7 @@
+import type { Direction, PolicyMode } from "@countersign/core";
 import type { AgUiReceipt } from "../receipt/receipt.js";
 
-/** The direction of the event: to the person or to the agent. */
-export type Direction = "outbound" | "inbound";
-
-/** Whether the decision was applied (`enforce`) or only recorded (`observe`). */
-export type PolicyMode = "enforce" | "observe";
+export type { Direction, PolicyMode } from "@countersign/core";
 
 /**
  * One leaf of the log: a receipt and the context that the receipt does not contain. Never a

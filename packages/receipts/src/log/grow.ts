@@ -1,4 +1,4 @@
-import { hashBytes, joinHashes, readLatin1Hash } from "../merkle/latin1-hash.js";
+import { hashBytes, joinHashes, latin1HashAt } from "../merkle/latin1-hash.js";
 import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { Frontier } from "../merkle/tree.js";
 import type { SignedGroup } from "../sign/group.js";
@@ -56,7 +56,7 @@ function addSubtrees(nodes: Buffer, first: number, stack: Latin1Hash[], above: T
   for (let at = 0; at < nodes.length; at += NODE_BYTES) {
     let height = nodes[at] as number;
     const width = 2 ** height;
-    let carry = readLatin1Hash(nodes, at + 1);
+    let carry = latin1HashAt(nodes, at + 1);
     let index = leaf / width;
     if (height === TILE_HEIGHT) above.push(tileHash(height, index, carry));
     while (index % 2 === 1) {

@@ -1,4 +1,4 @@
-import { hashBytes, joinHashes, readLatin1Hash } from "../merkle/latin1-hash.js";
+import { hashBytes, joinHashes, latin1HashAt } from "../merkle/latin1-hash.js";
 import type { Latin1Hash } from "../merkle/latin1-hash.js";
 import type { Frontier } from "../merkle/tree.js";
 
@@ -22,7 +22,7 @@ export class MutableFrontier implements Frontier {
   /** Converts any frontier. */
   static from(head: Frontier): MutableFrontier {
     if (head instanceof MutableFrontier) return head;
-    const stack = head.hashes.map((one) => readLatin1Hash(Buffer.from(one)));
+    const stack = head.hashes.map((one) => latin1HashAt(Buffer.from(one)));
     return new MutableFrontier(head.size, stack);
   }
 

@@ -23,7 +23,7 @@ export function joinHashes(left: Latin1Hash, right: Latin1Hash): Latin1Hash {
 }
 
 /** The hash that starts at `at`. */
-export function readLatin1Hash(bytes: Buffer, at = 0): Latin1Hash {
+export function latin1HashAt(bytes: Buffer, at = 0): Latin1Hash {
   return bytes.toString("latin1", at, at + HASH_BYTES) as Latin1Hash;
 }
 

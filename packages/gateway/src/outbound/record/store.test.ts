@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import type { FeedItem } from "../../telemetry/feed-item.js";
+import type { FeedItem } from "@countersign/core";
 import { runClient } from "../../testing/client.js";
 import { idsOf, inRun, text } from "../../testing/events.js";
 import { createMemoryRecorder, startFixture } from "../../testing/fixture.js";
