@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
-import { BUDGETS } from "../quota/budgets/ledger-budgets.js";
+import { BUDGETS } from "../quota/budget-count.js";
 import type { GatewayConfig } from "../config/config.js";
 import "../base/errors.js";
 import { forgetOld, wasUsed } from "../store/forget-old.js";
@@ -56,7 +56,7 @@ export async function openLedger(
   const ledger = isNew ? await open() : opened;
   const keepThenForget = async (): Promise<void> => {
     // Capabilities may be spent longer than threads are remembered; each of their rows has its own expiry.
-    await ledger.write(BUDGETS, []);
+    await ledger.write(BUDGETS.partition, []);
     await forgetOld(ledger, clock.now(), config.threads.keepMs);
   };
   const forget = (): void => {

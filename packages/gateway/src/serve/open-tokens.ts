@@ -3,10 +3,8 @@ import { existsSync } from "node:fs";
 import { createCapabilityVerifier, createRevocationList } from "@countersign/capability";
 import type { CapabilityVerifier, RevocationList } from "@countersign/capability";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
-import type { BudgetStore } from "../quota/budgets/budget-store.js";
-import { openLedgerBudgets } from "../quota/budgets/ledger-budgets.js";
-import { openPostgresBudgets } from "../quota/budgets/postgres-budgets.js";
-import { ReservedSpending } from "../quota/budgets/reserved-spending.js";
+import { BUDGETS } from "../quota/budget-count.js";
+import { TokenBudgets } from "../quota/token-budgets.js";
 import { followRevocations } from "../access/follow-revocations.js";
 import { IssuedTokens } from "../access/issued.js";
 import { appendRevocation, readRevocationFile } from "../access/revocation-file.js";
@@ -17,6 +15,7 @@ import type { Following } from "../store/follow.js";
 import type { KeyedStore } from "../store/keyed-store.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../base/ports.js";
+import { openCounts } from "./open-counts.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { Journal } from "../base/journal.js";
 import { statesOf } from "../base/file-states.js";
@@ -28,6 +27,7 @@ export async function openTokens(
   clock: Clock,
   journal: Journal,
   ledger: KeyedStore,
+  gateway: string,
 ): Promise<OpenTokens> {
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
@@ -42,19 +42,22 @@ export async function openTokens(
   const revocations = createRevocationList(known);
   const issued = new IssuedTokens();
   const shared = await openShared(config, { revocations, issued, journal, clock });
-  const budgets = await openBudgets(config, clock, ledger).catch(async (error: unknown) => {
-    await shared?.followed.stop();
-    await shared?.store.close();
-    throw error;
-  });
-  const spending = new ReservedSpending(budgets, (isSilent) => {
+  const store = await openCounts(BUDGETS, config, { gateway, ledger, clock }).catch(
+    async (error: unknown) => {
+      await shared?.followed.stop();
+      await shared?.store.close();
+      throw error;
+    },
+  );
+  const listener = (isSilent: boolean): void => {
     if (isSilent) {
       journal.error(
         { code: "BUDGETS_KEPT" },
         "the store of capability budgets does not respond; only events that are already reserved can be used",
       );
     } else journal.info({}, "the store of capability budgets responds again");
-  });
+  };
+  const spending = new TokenBudgets({ store, gateway, listener });
   const verifier = createCapabilityVerifier({
     issuers: [issuer.issuer, ...config.issuers],
     revocations,
@@ -129,7 +132,7 @@ const USABLE: ReadonlySet<string> = new Set(["valid", "exhausted", "rejected"]);
 /** Reserves events of tokens, by their evaluated facts. */
 function reservationsOf(
   verifier: CapabilityVerifier,
-  spending: ReservedSpending,
+  spending: TokenBudgets,
 ): Required<Pick<TokenVerifier, "reserve" | "settle">> {
   return {
     reserve: (token, context, events, isPatient = false) => {
@@ -146,17 +149,6 @@ function reservationsOf(
       spending.settle(ids.map(({ id }) => id));
     },
   };
-}
-
-/** In the shared database, or in the ledger of a single gateway. */
-function openBudgets(
-  { receipts }: GatewayConfig,
-  clock: Clock,
-  ledger: KeyedStore,
-): Promise<BudgetStore> {
-  return receipts.store.startsWith("sqlite:")
-    ? openLedgerBudgets(ledger, clock)
-    : openPostgresBudgets({ url: receipts.store, name: receipts.origin, clock });
 }
 
 type Shared = {

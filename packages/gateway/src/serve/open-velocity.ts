@@ -3,10 +3,9 @@ import type { KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { LeasedCounts } from "../quota/velocity/leased-counts.js";
-import { openLedgerVelocity } from "../quota/velocity/ledger-velocity.js";
-import { openPostgresVelocity } from "../quota/velocity/postgres-velocity.js";
-import type { VelocityStore } from "../quota/velocity/velocity-store.js";
+import { VELOCITY } from "../quota/velocity-count.js";
+import { VelocityCounts } from "../quota/velocity-counts.js";
+import { openCounts } from "./open-counts.js";
 
 /** Options of {@link openVelocity}. */
 export type VelocityParts = {
@@ -22,7 +21,7 @@ export type VelocityParts = {
 export async function openVelocity(
   config: GatewayConfig,
   parts: VelocityParts,
-): Promise<LeasedCounts> {
+): Promise<VelocityCounts> {
   const { gateway, journal, telemetry } = parts;
   const listener = (isSilent: boolean): void => {
     if (isSilent) {
@@ -32,16 +31,6 @@ export async function openVelocity(
       );
     } else journal.info({}, "the store of velocity counts responds again");
   };
-  const store = await openStore(config, parts);
-  return new LeasedCounts({ store, gateway, listener, figures: telemetry.velocity });
-}
-
-/** In the shared database, or in the ledger of a single gateway. */
-function openStore(
-  { receipts }: GatewayConfig,
-  { gateway, ledger, clock }: VelocityParts,
-): Promise<VelocityStore> {
-  return receipts.store.startsWith("sqlite:")
-    ? openLedgerVelocity(ledger, gateway, clock)
-    : openPostgresVelocity({ url: receipts.store, name: receipts.origin, gateway });
+  const store = await openCounts(VELOCITY, config, parts);
+  return new VelocityCounts({ store, gateway, listener, figures: telemetry.velocity });
 }

@@ -23,7 +23,7 @@ test("a policy, its base and a revocation that are written between the first rea
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
   const ledger = await openLedger(config, SYSTEM_CLOCK, { entries: 0, acceptsMissing: false });
-  const tokens = await openTokens(config, SYSTEM_CLOCK, SILENT_JOURNAL, ledger);
+  const tokens = await openTokens(config, SYSTEM_CLOCK, SILENT_JOURNAL, ledger, "a");
   const policies = ["policy.yaml", "other.yaml"].map((name) => openPolicy(join(folder, name)));
   write("revoked.jsonl", '{"capability_id":"cap-1","revoked_at":1}\n');
   write("policy.yaml", named("second"));

@@ -100,7 +100,8 @@ export async function startGateway(
     await receipts.log.close();
     throw error;
   });
-  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger).catch(
+  const gatewayName = createGatewayName();
+  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName).catch(
     async (error: unknown) => {
       await ledger.close();
       await receipts.log.close();
@@ -110,7 +111,6 @@ export async function startGateway(
   // Gateways of one log share one set of keys, and therefore accept each other's tickets.
   const issuerPem = exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer")));
   const ticketKey = deriveSealKey(issuerPem, "tickets");
-  const gatewayName = createGatewayName();
   const closeStores = async (): Promise<void> => {
     await tokens.close();
     await ledger.close();

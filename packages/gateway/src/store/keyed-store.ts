@@ -55,7 +55,7 @@ export type Claimed = {
 
 /**
  * The gateway's keyed store: rows `(partition, kind, id) → JSON`. It holds threads, owners of
- * sessions, used tickets, budgets and velocity counts; ids and digests, never a payload.
+ * sessions, used tickets, budgets and velocity counts. A row has ids and digests, never a payload.
  *
  * One contract test holds every kind of storage to this:
  * - a resolved `write` or `claim` survives a killed process;

@@ -1,6 +1,6 @@
 import type { Damage } from "@countersign/receipts/log";
 import { Histogram } from "./histogram.js";
-import type { VelocityFigures } from "../quota/velocity/leased-counts.js";
+import type { LeaseFigures } from "../quota/leased-counts.js";
 import { Tally } from "./tally.js";
 import type { Tracer } from "./tracer.js";
 
@@ -42,7 +42,7 @@ export type Telemetry = {
   readonly scrub: { checked: number; damages: number; first?: Damage };
   readonly ledger: { failures: number };
   /** Metrics of limits that gateways count together. */
-  readonly velocity: VelocityFigures;
+  readonly velocity: LeaseFigures;
   /** Open sockets, and queued client messages. */
   readonly sockets: { open: number; queued: number };
   /** Streams that a client resumed. */

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
-import type { CountedLimit } from "../quota/velocity/count.js";
+import type { WindowLimit } from "../quota/count-store.js";
 
 /** Limits of both kinds, small enough to be reached. */
-export function countedLimits(): fc.Arbitrary<CountedLimit> {
+export function countedLimits(): fc.Arbitrary<WindowLimit> {
   return fc
     .record({
       kind: fc.constantFrom("window" as const, "bucket" as const),

@@ -1,7 +1,13 @@
 import type { VelocityLimit } from "@countersign/policy";
-import { grantCount } from "../quota/velocity/count.js";
-import type { CountResult, VelocityCount } from "../quota/velocity/count.js";
-import type { KeyedCountRequest, VelocityStore } from "../quota/velocity/velocity-store.js";
+import type {
+  CountRequest,
+  CountResult,
+  CountStore,
+  KeyedCountRequest,
+  WindowLimit,
+} from "../quota/count-store.js";
+import { grantCount } from "../quota/velocity-count.js";
+import type { VelocityCount } from "../quota/velocity-count.js";
 
 /** A limit of sixteen events a minute in a session, of any kind. */
 export const FEW: VelocityLimit = {
@@ -35,7 +41,8 @@ export class MemoryVelocity {
     return requests.map((request) => {
       this.asked.push({ ...request, gateway });
       const before = this.counts.get(request.key);
-      const { count, result } = grantCount(before, request, gateway, this.#now());
+      const asked = request as CountRequest<WindowLimit>;
+      const { count, result } = grantCount(before, asked, gateway, this.#now());
       // Serialized as a row would be.
       this.counts.set(request.key, JSON.parse(JSON.stringify(count)) as VelocityCount);
       return result;
@@ -43,7 +50,7 @@ export class MemoryVelocity {
   }
 
   /** The store of one gateway. */
-  of(gateway: string): VelocityStore {
+  of(gateway: string): CountStore {
     return {
       exchange: async (requests) => {
         if (this.isAway) {

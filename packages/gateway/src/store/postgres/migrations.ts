@@ -84,6 +84,10 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (log, key));
       CREATE INDEX IF NOT EXISTS countersign_velocity_by_end ON countersign_velocity (log, empty_at);`,
   },
+  {
+    adds: "countersign_budgets.leases",
+    sql: "ALTER TABLE countersign_budgets ADD COLUMN IF NOT EXISTS leases text NOT NULL DEFAULT '[]'",
+  },
 ];
 
 /** Gateways that start together must not both change the tables. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../store/memory-store.js";
-import type { CountedLimit } from "./count.js";
-import { openLedgerVelocity } from "./ledger-velocity.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { CountedLimit } from "./count-store.js";
+import { openKeyedCounts } from "./keyed-counts.js";
+import { VELOCITY } from "./velocity-count.js";
 
 const LIMIT: CountedLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
 const question = (key: string, wanted: number, lease = "l") => ({
@@ -16,11 +17,11 @@ test("a gateway that restarts finds counted and granted events until they expire
   let now = 1_000_000;
   const clock = { now: () => now };
   const ledger = createMemoryStore(clock);
-  const first = await openLedgerVelocity(ledger, "a", clock);
+  const first = await openKeyedCounts(VELOCITY, { store: ledger, gateway: "a", clock });
   await first.exchange([question("s1", 4, "one"), question("s2", 10, "two")]);
   const settled = [{ id: "one", used: 4, ageMs: 0 }];
   await first.exchange([{ ...question("s1", 0), settled }]);
-  const second = await openLedgerVelocity(ledger, "b", clock);
+  const second = await openKeyedCounts(VELOCITY, { store: ledger, gateway: "b", clock });
   expect(await second.exchange([question("s1", 9), question("s2", 1)])).toEqual([
     { given: 6, used: 10, elsewhere: 0 },
     { given: 0, used: 10, elsewhere: 10 },
@@ -35,14 +36,14 @@ test("a grant that cannot be written is not made, and its events stay taken", as
   const clock = { now: () => 1_000_000 };
   const ledger = createMemoryStore(clock);
   let isFull = false;
-  const store = await openLedgerVelocity(
-    {
+  const store = await openKeyedCounts(VELOCITY, {
+    store: {
       claim: (claims, reading) => ledger.claim(claims, reading),
       write: (...rows) => (isFull ? Promise.reject(new Error("full")) : ledger.write(...rows)),
     },
-    "a",
+    gateway: "a",
     clock,
-  );
+  });
   isFull = true;
   await expect(store.exchange([question("s", 4)])).rejects.toThrow("full");
   isFull = false;

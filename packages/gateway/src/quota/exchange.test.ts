@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { CountResult, CountedLimit } from "./count.js";
+import type { CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
 import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
-import type { KeyedCountRequest } from "./velocity-store.js";
+import { VELOCITY } from "./velocity-count.js";
 
 const LIMIT: CountedLimit = { kind: "window", max: 16, capacity: 16, windowMs: 60_000 };
 
@@ -36,7 +36,7 @@ async function turns(): Promise<void> {
 }
 
 const counts = (name: string, length: number): HeldCount[] =>
-  Array.from({ length }, (_, index) => new HeldCount(`${name}${index}`, 0));
+  Array.from({ length }, (_, index) => new HeldCount(`${name}${index}`, 0, VELOCITY.terms));
 const keysOf = ({ requests }: Sent): string[] => requests.map(({ key }) => key);
 
 test("a request that a run waits for goes before reports, which fill up the batch", async () => {

@@ -1,15 +1,16 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { countedLimits } from "../../testing/counted-limits.js";
-import { grantCount, emptyAt, LEASE_MS } from "./count.js";
-import type { CountedLimit, CountRequest, VelocityCount } from "./count.js";
+import { countedLimits } from "../testing/counted-limits.js";
+import type { CountRequest, WindowLimit } from "./count-store.js";
+import { grantCount, emptyAt, LEASE_MS } from "./velocity-count.js";
+import type { VelocityCount } from "./velocity-count.js";
 
-const TEN: CountedLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
+const TEN: WindowLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
 const KEPT_MS = LEASE_MS + 1000;
 
 function ask(
   before: VelocityCount | undefined,
-  question: Partial<CountRequest>,
+  question: Partial<CountRequest<WindowLimit>>,
   gateway: string,
   now: number,
 ) {

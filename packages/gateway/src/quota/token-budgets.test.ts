@@ -1,47 +1,55 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { BudgetRequest, BudgetStore } from "./budget-store.js";
-import { ReservedSpending } from "./reserved-spending.js";
+import { grantBudget } from "./budget-count.js";
+import type { BudgetCount } from "./budget-count.js";
+import type { CountRequest, CountStore, KeyedCountRequest, TotalLimit } from "./count-store.js";
+import { TokenBudgets } from "./token-budgets.js";
 
-/** One budget for all gateways, in memory; it can be made silent, and counts its requests. */
+/** One budget for all gateways, in memory; it can be made silent, and records its requests. */
 function createStore() {
-  let taken = 0;
-  let opened = 0;
-  const requests: BudgetRequest[] = [];
+  const counts = new Map<string, BudgetCount>();
+  const requests: KeyedCountRequest[] = [];
   const state = { isSilent: false };
-  const store: BudgetStore = {
-    take: async (request) => {
-      requests.push(request);
+  const of = (gateway: string): CountStore => ({
+    exchange: async (asked) => {
+      requests.push(...asked.filter(({ wanted }) => wanted > 0));
       if (state.isSilent) throw new Error("silent");
-      const given = Math.max(0, Math.min(request.wanted, request.maxEvents - taken));
-      taken += given;
-      opened += request.opened;
-      return { given, taken, opened };
+      return asked.map((request) => {
+        const before = counts.get(request.key);
+        const { count, result } = grantBudget(before, request as CountRequest<TotalLimit>, gateway);
+        // Serialized as a row would be.
+        counts.set(request.key, JSON.parse(JSON.stringify(count)) as BudgetCount);
+        return result;
+      });
     },
-    giveBack: async (returned) => {
-      if (state.isSilent) throw new Error("silent");
-      for (const one of returned) {
-        taken -= one.unused;
-        opened += one.opened;
-      }
-    },
+    sweep: async () => {},
     close: async () => {},
+  });
+  let gateways = 0;
+  return {
+    start: (listener: (isSilent: boolean) => void = () => {}, now?: () => number) => {
+      gateways += 1;
+      const gateway = `g${gateways}`;
+      const clock = now === undefined ? {} : { now };
+      return new TokenBudgets({ store: of(gateway), gateway, listener, ...clock });
+    },
+    requests,
+    state,
+    taken: () => counts.get("cap")?.taken ?? 0,
   };
-  return { store, requests, state, taken: () => taken };
 }
 
 const allowance = (maxEvents: number, id = "cap") => ({ id, maxEvents, expiresAt: 2e9 });
 
 /** Uses an event if one is left, as a verifier does. */
-function openOne(book: ReservedSpending, maxEvents: number, id = "cap"): boolean {
+function openOne(book: TokenBudgets, maxEvents: number, id = "cap"): boolean {
   if (book.spent(id) >= maxEvents) return false;
   book.count(id);
   return true;
 }
 
 test("nothing is allowed without a reservation, and the whole budget with reservations", async () => {
-  const { store } = createStore();
-  const book = new ReservedSpending(store);
+  const book = createStore().start();
   expect(openOne(book, 3)).toBe(false);
   for (let event = 0; event < 3; event += 1) {
     await book.reserve([allowance(3)], 1);
@@ -53,8 +61,8 @@ test("nothing is allowed without a reservation, and the whole budget with reserv
 });
 
 test("reserved events are not requested again, and an exhausted budget is not requested at all", async () => {
-  const { store, requests } = createStore();
-  const book = new ReservedSpending(store);
+  const { start, requests } = createStore();
+  const book = start();
   await book.reserve([allowance(80)], 1);
   expect(requests).toHaveLength(1);
   expect(book.reserve([allowance(80)], 10)).toBeUndefined();
@@ -65,7 +73,7 @@ test("reserved events are not requested again, and an exhausted budget is not re
   await book.close();
 
   const other = createStore();
-  const small = new ReservedSpending(other.store);
+  const small = other.start();
   await small.reserve([allowance(1)], 5);
   expect(openOne(small, 1)).toBe(true);
   await small.reserve([allowance(1)], 1);
@@ -75,8 +83,8 @@ test("reserved events are not requested again, and an exhausted budget is not re
 });
 
 test("a large block is renewed before it is exhausted, and none is larger than 256", async () => {
-  const { store, requests } = createStore();
-  const book = new ReservedSpending(store);
+  const { start, requests } = createStore();
+  const book = start();
   await book.reserve([allowance(1e6)], 1);
   expect(requests.map(({ wanted }) => wanted)).toEqual([256]);
   for (let event = 0; event < 2000; event += 1) {
@@ -89,11 +97,10 @@ test("a large block is renewed before it is exhausted, and none is larger than 2
 });
 
 test("while the store is silent reserved events can be used, then none; it is reported once and retried once a second", async () => {
-  const { store, state, requests } = createStore();
+  const { start, state, requests } = createStore();
   const told: boolean[] = [];
   let now = 0;
-  const book = new ReservedSpending(
-    store,
+  const book = start(
     (isSilent) => told.push(isSilent),
     () => now,
   );
@@ -115,8 +122,8 @@ test("while the store is silent reserved events can be used, then none; it is re
 });
 
 test("a request that waits gets the events that another gateway returns meanwhile", async () => {
-  const { store, taken } = createStore();
-  const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
+  const { start, taken } = createStore();
+  const [first, second] = [start(), start()];
   await first.reserve([allowance(2)], 2);
   expect(openOne(first, 2)).toBe(true);
   const waiting = second.reserve([allowance(2)], 1, 5000);
@@ -130,8 +137,8 @@ test("a request that waits gets the events that another gateway returns meanwhil
 });
 
 test("a run that starts asks again although the budget was empty a moment ago, unless all events were used", async () => {
-  const { store, requests } = createStore();
-  const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
+  const { start, requests } = createStore();
+  const [first, second] = [start(), start()];
   await first.reserve([allowance(1)], 1);
   await second.reserve([allowance(1)], 1);
   expect(second.reserve([allowance(1)], 1)).toBeUndefined();
@@ -147,8 +154,8 @@ test("a run that starts asks again although the budget was empty a moment ago, u
 });
 
 test("a close returns all unused events", async () => {
-  const { store, taken } = createStore();
-  const book = new ReservedSpending(store);
+  const { start, taken } = createStore();
+  const book = start();
   await book.reserve([allowance(80)], 10);
   openOne(book, 80);
   await book.close();
@@ -167,20 +174,19 @@ test("for any reservations, uses, returns and crashes of several gateways, no mo
       fc.integer({ min: 1, max: 40 }),
       fc.array(step, { maxLength: 60 }),
       async (maxEvents, lower, steps) => {
-        const { store, state } = createStore();
+        const { start: open, state } = createStore();
         let now = 0;
-        const start = (): ReservedSpending =>
-          new ReservedSpending(
-            store,
+        const start = (): TokenBudgets =>
+          open(
             () => {},
             () => now,
           );
         const books = [start(), start(), start()];
-        const gone: ReservedSpending[] = [];
+        const gone: TokenBudgets[] = [];
         const limits = [maxEvents, Math.min(lower, maxEvents)];
         const opened = [0, 0];
         for (const { gateway, does, events } of steps) {
-          const book = books[gateway] as ReservedSpending;
+          const book = books[gateway] as TokenBudgets;
           now += 300;
           if (does === "reserve") await book.reserve([allowance(maxEvents)], events);
           else if (does === "settle") book.settle(["cap"]);

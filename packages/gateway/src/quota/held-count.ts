@@ -1,5 +1,4 @@
-import { LEASE_MS } from "./count.js";
-import type { CountResult, CountedLimit, SettledLease } from "./count.js";
+import type { CountResult, CountedLimit, LeaseTerms, SettledLease } from "./count-store.js";
 
 /** Events of one key under one limit that this gateway was granted. */
 type HeldLease = {
@@ -10,12 +9,15 @@ type HeldLease = {
   usedAt: number;
 };
 
-/** The largest block; a crash loses at most this many events of each count in use. */
-const MAX_BLOCK = 1024;
 /** The fraction of the remaining events in one request, so that other gateways find some too. */
 const SHARE = 8;
 /** Blocks of at least this size are renewed before the last one is exhausted. */
 const AHEAD_FROM = 16;
+/**
+ * How long a report is repeated until the store has received it, in milliseconds. Events that are
+ * not returned by then are lost: fewer are allowed than the limit, never more.
+ */
+const REPORT_MS = 10_000;
 
 /** One gateway's reserved events of one count. All times are of a monotonic clock. */
 export class HeldCount {
@@ -24,6 +26,7 @@ export class HeldCount {
   #leases: HeldLease[] = [];
   /** Reports on leases, until the store has received them. */
   #settled: (Omit<SettledLease, "ageMs"> & { usedAt: number; until: number })[] = [];
+  readonly #terms: LeaseTerms;
   /**
    * Events used or granted over all gateways, as of the last response; `undefined` before the
    * first.
@@ -39,14 +42,19 @@ export class HeldCount {
    * useless.
    */
   impatientUntil = 0;
+  /** Before this time a request waits for such events, however useless the last wait was. */
+  patientUntil = 0;
   /** True when the last request got a response. */
   isKnown = false;
+  /** True when all events of a total were used, so that none can be returned. */
+  isOver = false;
   /** The pending request for more events. */
   asking: Promise<void> | undefined;
 
-  constructor(key: string, now: number) {
+  constructor(key: string, now: number, terms: LeaseTerms) {
     this.key = key;
     this.usedAt = now;
+    this.#terms = terms;
   }
 
   /** The events that may still be used. */
@@ -57,7 +65,7 @@ export class HeldCount {
   }
 
   /** Events used so far over all gateways, to compare with a limit. */
-  used({ capacity }: CountedLimit, now: number): number {
+  used({ capacity }: Pick<CountedLimit, "capacity">, now: number): number {
     const left = this.left(now);
     if (left > 0) return Math.max(0, (this.#heard ?? 0) - left);
     return this.isKnown ? Math.max(capacity, this.#heard ?? 0) : Number.POSITIVE_INFINITY;
@@ -77,7 +85,7 @@ export class HeldCount {
   /** The number of events to request when that many are needed. */
   wish({ capacity }: CountedLimit, events: number, now: number): number {
     const share = Math.ceil(Math.max(0, capacity - (this.#heard ?? 0)) / SHARE);
-    return Math.max(1, Math.min(MAX_BLOCK, share), events - this.left(now));
+    return Math.max(1, Math.min(this.#terms.maxBlock, share), events - this.left(now));
   }
 
   /** Stores a granted lease that was requested at this time. */
@@ -85,10 +93,11 @@ export class HeldCount {
     this.isKnown = true;
     this.#heard = used;
     if (given === 0) return;
+    this.restUntil = 0;
     this.#block = given;
     this.#leases.push({
       id,
-      usableUntil: askedAt + LEASE_MS,
+      usableUntil: askedAt + this.#terms.leaseMs,
       left: given,
       used: 0,
       usedAt: askedAt,
@@ -98,7 +107,7 @@ export class HeldCount {
   /** Reports a lease without use, because the store may have granted it without a response. */
   disown(id: string, now: number): void {
     this.isKnown = false;
-    this.#settled.push({ id, used: 0, usedAt: now, until: now + LEASE_MS });
+    this.#settled.push({ id, used: 0, usedAt: now, until: now + REPORT_MS });
   }
 
   /**
@@ -108,12 +117,11 @@ export class HeldCount {
     const isIdle = this.usedAt <= idleSince;
     const isOver = ({ left, usableUntil }: HeldLease): boolean =>
       isIdle || left === 0 || now >= usableUntil;
-    for (const { id, used, usedAt, usableUntil } of this.#leases.filter(isOver)) {
-      this.#settled.push({ id, used, usedAt, until: usableUntil });
+    for (const { id, used, usedAt } of this.#leases.filter(isOver)) {
+      this.#settled.push({ id, used, usedAt, until: now + REPORT_MS });
     }
     this.#leases = this.#leases.filter((lease) => !isOver(lease));
-    // After that time the store counts the lease as used, whatever the report says.
-    this.#settled = this.#settled.filter(({ until }) => now < until + LEASE_MS);
+    this.#settled = this.#settled.filter(({ until }) => now < until);
   }
 
   /** Reports on ended leases. */

@@ -2,12 +2,13 @@ import { startPostgres } from "@countersign/testkit";
 import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CountedLimit } from "./count.js";
-import { openPostgresVelocity } from "./postgres-velocity.js";
-import type { KeyedCountRequest, VelocityStore } from "./velocity-store.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
+import type { CountStore, CountedLimit, KeyedCountRequest } from "./count-store.js";
+import { openPostgresCounts } from "./postgres-counts.js";
+import { VELOCITY } from "./velocity-count.js";
 
 let server: RunningPostgres;
-const stores: VelocityStore[] = [];
+const stores: CountStore[] = [];
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -17,8 +18,14 @@ afterAll(async () => {
   await server.stop();
 }, 30_000);
 
-async function open(gateway: string, name = "log"): Promise<VelocityStore> {
-  const store = await openPostgresVelocity({ url: server.url, name, gateway, answerMs: 1000 });
+async function open(gateway: string, name = "log", answerMs = 30_000): Promise<CountStore> {
+  const store = await openPostgresCounts(VELOCITY, {
+    url: server.url,
+    name,
+    gateway,
+    clock: SYSTEM_CLOCK,
+    answerMs,
+  });
   stores.push(store);
   return store;
 }
@@ -83,7 +90,7 @@ test("only empty counts are removed", async () => {
 });
 
 test("a database that does not answer gives one error code, and its transaction is not half done", async () => {
-  const store = await open("waiting");
+  const store = await open("waiting", "log", 1000);
   await store.exchange([question("frozen", 10)]);
   await server.freeze();
   await expect(store.exchange([question("frozen", 10)])).rejects.toMatchObject({

@@ -1,6 +1,5 @@
-import type { CountResult, CountedLimit } from "./count.js";
+import type { CountResult, CountStore, CountedLimit } from "./count-store.js";
 import type { HeldCount } from "./held-count.js";
-import type { VelocityStore } from "./velocity-store.js";
 
 /** Counts in one batch: their rows are locked together for a moment. */
 const MAX_BATCH = 200;
@@ -20,7 +19,7 @@ type Entry = {
  * makes events count as granted for longer, and then as used: never as less.
  */
 export class Exchange {
-  readonly #store: VelocityStore;
+  readonly #store: CountStore;
   readonly #gateway: string;
   readonly #heard: (didAnswer: boolean) => boolean;
   readonly #now: () => number;
@@ -35,7 +34,7 @@ export class Exchange {
    * waiting request is sent
    */
   constructor(
-    store: VelocityStore,
+    store: CountStore,
     gateway: string,
     heard: (didAnswer: boolean) => boolean,
     now: () => number,

@@ -1,5 +1,7 @@
+import type { JsonObject } from "@countersign/core";
 import { createVelocityCounter } from "@countersign/policy";
-import type { VelocityLimit, VelocitySnapshot } from "@countersign/policy";
+import type { VelocitySnapshot } from "@countersign/policy";
+import type { CountKind, CountRequest, CountResult, Lease, WindowLimit } from "./count-store.js";
 
 /**
  * How long a gateway may use granted events, in milliseconds of its own clock from before its
@@ -12,45 +14,34 @@ export const LEASE_MS = 5000;
  */
 const GRACE_MS = 1000;
 
-/** The fields of a limit that a count needs. */
-export type CountedLimit = Pick<VelocityLimit, "kind" | "max" | "capacity" | "windowMs">;
-
-/** Events granted to a gateway, which has not yet reported their use. */
-type Lease = {
-  readonly id: string;
-  readonly gateway: string;
-  readonly events: number;
-  readonly until: number;
-};
+/** A lease that counts as used from a time on, when its gateway did not report. */
+type EndingLease = Lease & { readonly until: number };
 
 /** The state of one key under one limit over all gateways, as plain JSON. */
 export type VelocityCount = {
   readonly counted: VelocitySnapshot;
-  readonly leases: readonly Lease[];
+  readonly leases: readonly EndingLease[];
 };
+
+/** A count and the time from which it is certainly empty. */
+type VelocityRow = { readonly count: VelocityCount; readonly emptyAt: number };
 
 /**
- * The report on a lease: the number of used events, and the age of the last use in milliseconds;
- * the rest is returned.
+ * The counts of velocity caps. A lease ends soon, so that the events of a killed gateway leave the
+ * window. Gateways check for unused events four times a second, so an event waits a second for them.
  */
-export type SettledLease = { readonly id: string; readonly used: number; readonly ageMs: number };
-
-/** A gateway's reports and request for one key under one limit. */
-export type CountRequest = {
-  readonly limit: CountedLimit;
-  readonly settled: readonly SettledLease[];
-  /** Requested events, and the id of their lease; 0 for a report only. */
-  readonly wanted: number;
-  readonly lease: string;
-};
-
-/** The granted events, and the state of the key afterwards. */
-export type CountResult = {
-  readonly given: number;
-  /** Events in the window and granted, these included. */
-  readonly used: number;
-  /** Events that other gateways have reserved, or have used and not reported yet. */
-  readonly elsewhere: number;
+export const VELOCITY: CountKind = {
+  partition: "velocity",
+  rows: "velocity",
+  terms: { leaseMs: LEASE_MS, maxBlock: 1024, idleMs: 500, patienceMs: 1000, silenceMs: 3000 },
+  grant: (row, request, gateway, now) => {
+    const { count: before } = (row ?? {}) as unknown as Partial<VelocityRow>;
+    const asked = request as CountRequest<WindowLimit>;
+    const { count, result } = grantCount(before, asked, gateway, now);
+    const after: VelocityRow = { count, emptyAt: emptyAt(asked.limit, now) };
+    return { row: after as unknown as JsonObject, result };
+  },
+  isOld: (row, now) => (row as unknown as VelocityRow).emptyAt < now,
 };
 
 /**
@@ -63,7 +54,7 @@ export type CountResult = {
  */
 export function grantCount(
   before: VelocityCount | undefined,
-  { limit, settled, wanted, lease }: CountRequest,
+  { limit, settled, wanted, lease }: CountRequest<WindowLimit>,
   gateway: string,
   now: number,
 ): { readonly count: VelocityCount; readonly result: CountResult } {
@@ -71,7 +62,7 @@ export function grantCount(
   const leases = before?.leases ?? [];
   // No report came in time: all events count as used at the last moment.
   for (const { events, until } of leases) if (until <= now) counter.add(until, events);
-  const open: Lease[] = [];
+  const open: EndingLease[] = [];
   for (const one of leases) {
     if (one.until <= now) continue;
     const end = settled.find(({ id }) => id === one.id);
@@ -92,7 +83,7 @@ export function grantCount(
 }
 
 /** The time from which a count without further requests is certainly empty. */
-export function emptyAt({ kind, max, capacity, windowMs }: CountedLimit, now: number): number {
+export function emptyAt({ kind, max, capacity, windowMs }: WindowLimit, now: number): number {
   // A window's oldest slice counts as a whole, and a bucket drains its whole debt at its rate.
   const span = kind === "bucket" ? (windowMs * Math.max(1, capacity)) / max : windowMs;
   return now + LEASE_MS + GRACE_MS + 2 * span;

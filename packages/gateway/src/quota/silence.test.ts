@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FEW, MemoryVelocity } from "../../testing/memory-velocity.js";
-import { LeasedCounts } from "./leased-counts.js";
+import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
+import { VelocityCounts } from "./velocity-counts.js";
 
 const KEYS = Array.from({ length: 2000 }, (_, index) => `s${index}`);
 /** The query timeout of PostgreSQL. */
 const SILENCE_MS = 2000;
 
 let store: MemoryVelocity;
-let counts: LeasedCounts;
+let counts: VelocityCounts;
 let isSilent: boolean;
 
 beforeEach(() => {
@@ -16,7 +16,7 @@ beforeEach(() => {
   });
   store = new MemoryVelocity(() => Date.now());
   isSilent = false;
-  counts = new LeasedCounts({
+  counts = new VelocityCounts({
     store: store.of("a"),
     gateway: "a",
     listener: (heard) => {

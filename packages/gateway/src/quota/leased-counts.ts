@@ -1,0 +1,255 @@
+import type {
+  CountKind,
+  CountResult,
+  CountStore,
+  CountedLimit,
+  LeaseTerms,
+} from "./count-store.js";
+import { Exchange } from "./exchange.js";
+import { HeldCount } from "./held-count.js";
+
+/** Time between two checks for events to return. */
+const CHECK_MS = 250;
+/** Time between two requests while an event waits for what other gateways may return. */
+const PATIENCE_STEP_MS = 100;
+/**
+ * How long no event waits again after a useless wait: at an exhausted limit, runs must not stall
+ * every second.
+ */
+const IMPATIENCE_MS = 10_000;
+/** Pause after a failed response, and the maximum pause for an exhausted count. */
+const REST_MS = 1000;
+/** Checks between two removals of old counts. */
+const SWEEP_CHECKS = 240;
+/** Maximum number of counts in use. */
+const MAX_HELD = 100_000;
+
+/** Called when the store fails after a success, and when it succeeds after a failure. */
+export type SilenceListener = (isSilent: boolean) => void;
+
+/** Metrics of the shared counts. */
+export type LeaseFigures = {
+  /** Times that events waited for a response. */
+  waits: number;
+  /** Requests without a response. */
+  failures: number;
+  /** True when the last request had no response. */
+  isSilent: boolean;
+};
+
+/** Options of {@link LeasedCounts}. */
+export type LeasedCountsOptions = {
+  readonly store: CountStore;
+  /** The name of this gateway among those that share the counts. */
+  readonly gateway: string;
+  readonly listener?: SilenceListener;
+  readonly figures?: LeaseFigures;
+  /** A monotonic clock in milliseconds; the process's by default. */
+  readonly now?: () => number;
+};
+
+/** Counts by key, and the keys that the store knows them by. */
+export type CountTable = {
+  readonly held: Map<string, HeldCount>;
+  storeKey(key: string): string;
+};
+
+type Place = { readonly table: CountTable; readonly key: string; limit: CountedLimit };
+
+/**
+ * Counts that hold over all gateways, for velocity caps and for the budgets of tokens. Events are
+ * reserved from the store in blocks before they are needed, so that a decision never waits and no
+ * two gateways use the same event. While the store is silent, reserved events can be used until
+ * their lease ends.
+ */
+export class LeasedCounts {
+  readonly now: () => number;
+  readonly #terms: LeaseTerms;
+  readonly #figures: LeaseFigures;
+  readonly #store: CountStore;
+  readonly #exchange: Exchange;
+  readonly #listener: SilenceListener;
+  readonly #held = new Map<HeldCount, Place>();
+  readonly #timer: NodeJS.Timeout;
+  #checks = 0;
+  #silentSince: number | undefined;
+  #isClosed = false;
+
+  constructor(
+    { terms }: Pick<CountKind, "terms">,
+    { store, gateway, listener = () => {}, figures, now }: LeasedCountsOptions,
+  ) {
+    this.#terms = terms;
+    this.#store = store;
+    this.#figures = figures ?? { waits: 0, failures: 0, isSilent: false };
+    this.#listener = listener;
+    this.now = now ?? (() => performance.now());
+    this.#exchange = new Exchange(store, gateway, (didAnswer) => this.#heard(didAnswer), this.now);
+    this.#timer = setInterval(() => this.#look(), CHECK_MS);
+    this.#timer.unref();
+  }
+
+  /**
+   * Reserves that many events, as far as they are available. Returns a promise when it has to ask
+   * the store; it always resolves. With `patienceMs` it waits that long for events that other
+   * gateways may return, even shortly after a request without a result.
+   */
+  reserve(
+    table: CountTable,
+    key: string,
+    limit: CountedLimit,
+    events: number,
+    patienceMs = 0,
+  ): Promise<void> | undefined {
+    const now = this.now();
+    const held = this.#open(table, key, limit, now);
+    if (held === undefined) return undefined;
+    held.usedAt = now;
+    if (held.left(now) >= Math.min(events, Math.floor(limit.capacity))) return undefined;
+    const isAskedAnew = patienceMs > 0 && !this.#figures.isSilent;
+    if (held.isOver || this.#isClosed || (now < held.restUntil && !isAskedAnew)) return undefined;
+    this.#figures.waits += 1;
+    // A wait that others began is not extended: their events would never be decided.
+    if (held.patientUntil <= now) held.patientUntil = now + patienceMs;
+    held.asking ??= this.#acquire(held, limit, events).finally(() => {
+      held.asking = undefined;
+    });
+    return held.asking;
+  }
+
+  /** Uses one event, if one is left. */
+  count(held: HeldCount): void {
+    if (held.count(this.now()) === "low") this.#askAhead(held);
+  }
+
+  /** Returns the unused events of a count. */
+  release(held: HeldCount): void {
+    const limit = this.#held.get(held)?.limit;
+    if (limit !== undefined) this.#giveBack(held, limit, Number.POSITIVE_INFINITY);
+  }
+
+  /** Returns all events. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await Promise.all([...this.#held.keys()].map(({ asking }) => asking));
+    await Promise.all(
+      [...this.#held].map(([held, { limit }]) => {
+        held.retire(this.now(), Number.POSITIVE_INFINITY);
+        return held.hasSettled ? this.#exchange.ask(held, limit, 0) : undefined;
+      }),
+    );
+    await this.#store.close();
+  }
+
+  #open(table: CountTable, key: string, limit: CountedLimit, now: number): HeldCount | undefined {
+    const known = table.held.get(key);
+    if (known !== undefined) {
+      const place = this.#held.get(known);
+      if (place !== undefined) place.limit = limit;
+      return known;
+    }
+    if (this.#held.size >= MAX_HELD) return undefined;
+    const held = new HeldCount(table.storeKey(key), now, this.#terms);
+    table.held.set(key, held);
+    this.#held.set(held, { table, key, limit });
+    return held;
+  }
+
+  /** Requests events until there are enough, or no more can be expected. */
+  async #acquire(held: HeldCount, limit: CountedLimit, events: number): Promise<void> {
+    const { patienceMs } = this.#terms;
+    const since = this.now();
+    const patientUntil = since < held.impatientUntil ? since : since + patienceMs;
+    for (;;) {
+      const result = await this.#ask(held, limit, events);
+      const now = this.now();
+      const left = held.left(now);
+      if (left >= Math.min(events, Math.floor(limit.capacity))) return;
+      if (result !== undefined && result.given > 0) continue;
+      const until = Math.max(patientUntil, held.patientUntil);
+      if (!this.#mayRetry(result, left, until)) {
+        held.isOver = limit.kind === "total" && left === 0 && result?.elsewhere === 0;
+        const restMs = result === undefined ? REST_MS : restOf(limit);
+        held.restUntil = now + (held.isOver ? this.#terms.idleMs : restMs);
+        if (patienceMs > 0 && now >= since + patienceMs) held.impatientUntil = now + IMPATIENCE_MS;
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, PATIENCE_STEP_MS));
+    }
+  }
+
+  /**
+   * True when another request may soon succeed: the store was silent only briefly, or others may
+   * return events.
+   */
+  #mayRetry(result: CountResult | undefined, left: number, patientUntil: number): boolean {
+    const now = this.now();
+    if (this.#isClosed) return false;
+    if (result === undefined) return !this.#isGivenUp(now);
+    return left === 0 && result.elsewhere > 0 && now < patientUntil;
+  }
+
+  #ask(held: HeldCount, limit: CountedLimit, events: number): Promise<CountResult | undefined> {
+    return this.#exchange.ask(held, limit, held.wish(limit, events, this.now()));
+  }
+
+  #askAhead(held: HeldCount): void {
+    const limit = this.#held.get(held)?.limit;
+    if (limit === undefined || this.#isClosed) return;
+    if (this.#figures.isSilent || this.now() < held.restUntil) return;
+    held.asking ??= this.#ask(held, limit, 1)
+      .then((result) => {
+        if (result?.given === 0) held.restUntil = this.now() + restOf(limit);
+      })
+      .finally(() => {
+        held.asking = undefined;
+      });
+  }
+
+  /**
+   * Sends reports on leases. While the store is silent, only one count is reported at a time, as a
+   * probe: each batch lasts until its timeout, and a run's request would wait behind it. The next
+   * check sends the rest.
+   */
+  #giveBack(held: HeldCount, limit: CountedLimit, idleSince: number): void {
+    held.retire(this.now(), idleSince);
+    if (!held.hasSettled || (this.#figures.isSilent && !this.#exchange.isIdle)) return;
+    void this.#exchange.ask(held, limit, 0);
+  }
+
+  #look(): void {
+    const now = this.now();
+    for (const [held, { table, key, limit }] of this.#held) {
+      this.#giveBack(held, limit, now - this.#terms.idleMs);
+      if (!held.isEmpty(now)) continue;
+      table.held.delete(key);
+      this.#held.delete(held);
+    }
+    this.#checks += 1;
+    if (this.#checks % SWEEP_CHECKS === 1) void this.#store.sweep().catch(() => undefined);
+  }
+
+  #heard(didAnswer: boolean): boolean {
+    if (!didAnswer) this.#figures.failures += 1;
+    if (this.#figures.isSilent === didAnswer) {
+      this.#figures.isSilent = !didAnswer;
+      this.#silentSince = didAnswer ? undefined : this.now();
+      this.#listener(!didAnswer);
+    }
+    return this.#isGivenUp(this.now());
+  }
+
+  /** True when the store has been silent for longer than an event waits. */
+  #isGivenUp(now: number): boolean {
+    return this.#silentSince !== undefined && now - this.#silentSince >= this.#terms.silenceMs;
+  }
+}
+
+/**
+ * The pause for an exhausted count: a slice of its window, after which events may be available
+ * again; at least 100 ms, because a busy process reads the response late.
+ */
+function restOf({ windowMs }: CountedLimit): number {
+  return Math.min(REST_MS, Math.max(100, windowMs / 64));
+}
