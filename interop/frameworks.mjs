@@ -46,6 +46,8 @@ export const FRAMEWORKS = [
     title: "TanStack AI",
     agent: "tanstack/agent.mjs",
     preset: "tanstack",
+    // Signed reasoning and a tool that fails: TanStack's client repeats both in forms of its own.
+    turns: [...THINKS, { kind: "tool fails", words: "Find my parcel" }],
     packages: ["@tanstack/ai", "@tanstack/ai-openai"],
   },
   {

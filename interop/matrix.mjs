@@ -125,7 +125,7 @@ function deviationsOf(mode, direct, seen) {
   const length = broken === undefined ? wanted.runs.length : wanted.runs.indexOf(broken);
   for (let index = 0; index < length; index += 1) {
     const [a, b] = [wanted.runs[index], got.runs[index]];
-    if (!isDeepStrictEqual(a, b)) found.push(`${a.kind}: ${difference(a, b)}`);
+    found.push(...runDifferences(a, b).map((text) => `${a.kind}: ${text}`));
   }
   if (broken === undefined ? got.runs.length > length : got.runs.length < wanted.runs.length) {
     found.push(`${got.runs.length} runs, without the gateway ${wanted.runs.length}`);
@@ -138,6 +138,20 @@ function deviationsOf(mode, direct, seen) {
     found.push(`state: ${difference(wanted.state, got.state)}`);
   }
   return found;
+}
+
+/** Every count that differs, so that a known difference hides no other. An error comes alone: nothing follows it. */
+function runDifferences(a, b) {
+  if (a.kind !== b?.kind || a.error !== b.error)
+    return [difference(withoutCounts(a), withoutCounts(b))];
+  const types = new Set([...Object.keys(a.counts), ...Object.keys(b.counts)]);
+  return [...types]
+    .filter((type) => a.counts[type] !== b.counts[type])
+    .map((type) => difference(a.counts[type], b.counts[type], `/counts/${type}`));
+}
+
+function withoutCounts(run) {
+  return run === undefined ? undefined : { kind: run.kind, error: run.error };
 }
 
 /** The first place where two values differ. */

@@ -13,6 +13,7 @@ export const SCRIPT = [
   // CopilotKit's BuiltInAgent has tools of its own for the state that it shares with the page.
   { words: /note/i, tool: "AGUISendStateSnapshot", arguments: { snapshot: { note: "buy tea" } } },
   { words: /approve|refund/i, tool: "refund_order", arguments: { order: "1024" } },
+  { words: /parcel/i, tool: "find_parcel", arguments: { parcel: "7" } },
   { words: /chart/i, tool: "show_chart", arguments: {} },
   {
     words: /form/i,

@@ -95,16 +95,37 @@ function turnEvents(dice: Dice, turn: number): object[] {
     for (const toolCallId of calls) {
       const name = dice.chance(0.5) ? "find" : "open";
       const start = { toolCallId, toolCallName: name, parentMessageId: messageId };
-      events.push({ type: "TOOL_CALL_START", ...start });
+      const signed = { metadata: { thoughtSignature: `signed ${toolCallId}` } };
+      events.push({ type: "TOOL_CALL_START", ...start, ...(dice.chance(0.3) ? signed : {}) });
       events.push({ type: "TOOL_CALL_ARGS", toolCallId, delta: `{"n":${dice.below(9)}}` });
       events.push({ type: "TOOL_CALL_END", toolCallId });
     }
     for (const toolCallId of calls) {
       const result = { messageId: `result-${toolCallId}`, toolCallId };
-      events.push({ type: "TOOL_CALL_RESULT", ...result, content: `${words()}found` });
+      const failed = { content: JSON.stringify({ error: words() || "lost" }), metadata: FAILED };
+      const end = dice.chance(0.3) ? failed : { content: `${words()}found` };
+      events.push({ type: "TOOL_CALL_RESULT", ...result, ...end });
     }
   }
   return events;
+}
+
+/** The metadata of a failed result of TanStack AI. */
+const FAILED = { tanstack: { state: "output-error" } };
+const isFailed = ({ metadata }: Message): boolean =>
+  JSON.stringify(metadata) === JSON.stringify(FAILED);
+
+/** A call as TanStack AI's client repeats it: the signature in its metadata is its encrypted value. */
+function repeatedCall({ metadata, ...call }: ToolCall): ToolCall {
+  const { thoughtSignature } = (metadata ?? {}) as { thoughtSignature?: string };
+  return thoughtSignature === undefined ? call : { ...call, encryptedValue: thoughtSignature };
+}
+
+/** A result as TanStack AI's client repeats it: a failed one has the error in its content also as `error`. */
+function repeatedResult(result: Result): Result {
+  if (!isFailed(result)) return result;
+  const { error } = JSON.parse(String(result.content)) as { error: string };
+  return { ...result, metadata: {}, error };
 }
 
 async function converse(dice: Dice): Promise<Thread> {
@@ -138,7 +159,7 @@ function recut(turn: readonly Message[], dice: Dice, isJoined: boolean): Message
   const atoms = said.flatMap((message): Atom[] => {
     if (message.role === "reasoning") return [{ thought: message }];
     if (message.role !== "assistant") return [];
-    const calls = (message.toolCalls ?? []).map((call) => ({ call }));
+    const calls = (message.toolCalls ?? []).map((call) => ({ call: repeatedCall(call) }));
     return [...[...(message.content ?? "")].map((text) => ({ text })), ...calls];
   });
   const results = said.filter((message): message is Result => message.role === "tool");
@@ -155,7 +176,7 @@ function recut(turn: readonly Message[], dice: Dice, isJoined: boolean): Message
     messages.push({ id: newId(), role: "assistant", content, ...calls });
     for (const result of results) {
       if (toolCalls.some(({ id }) => id === result.toolCallId))
-        messages.push({ ...result, id: newId() });
+        messages.push({ ...repeatedResult(result), id: newId() });
     }
     group = [];
   };
@@ -280,6 +301,9 @@ const CHANGES: Record<string, Change> = {
   ),
   "a result with other words": one(isResult, ({ content }) => ({ content: `${String(content)}!` })),
   "a result that failed, it says": one(isResult, () => ({ error: "forged" })),
+  "a result that succeeded, as an error": one(isResult, ({ content, error }) =>
+    error === undefined && String(content).endsWith("found") ? { error: content } : undefined,
+  ),
   "a result left out": (history) => {
     const at = history.findIndex(isResult);
     return at === -1 ? undefined : history.toSpliced(at, 1);
@@ -399,6 +423,49 @@ test("the messages of TanStack AI's client after a call, its result and text equ
   expect(
     await judge([U, joined, answer("c", "tool-c"), NEW, nothing, { ...NEW, id: "n2" }]),
   ).toEqual([]);
+});
+
+test("only metadata that the agent sent becomes an encrypted value or an error, in either division of the turn", async () => {
+  const signed = { metadata: { thoughtSignature: "signed" } };
+  for (const [agents, isAllowed] of [
+    [true, true],
+    [false, false],
+  ]) {
+    const { run, judge } = openDesk();
+    const [start, ...rest] = look("c", "m1") as [object, ...object[]];
+    const result = found("c", "r", '{"error":"lost"}');
+    const first = await run(
+      [U],
+      agents === true
+        ? [{ ...start, ...signed }, ...rest, { ...result, metadata: FAILED }, ...say("m2", "No.")]
+        : [start, ...rest, result, ...say("m2", "No.")],
+    );
+    // The client writes the same metadata itself, on messages as the ledger has them and on joined ones.
+    const [call] = called("c") as [ToolCall];
+    const joined: Message[] = [
+      U,
+      { id: "m2", role: "assistant", content: "No.", toolCalls: [{ ...call, ...signed }] },
+      { ...answer("c", "tool-c", '{"error":"lost"}'), metadata: FAILED },
+    ];
+    const own = first.map((message) =>
+      message.role === "tool" ? { ...message, metadata: FAILED } : message,
+    );
+    const history = await run([...(agents === true ? own : joined), NEW], say("m3", "Well."));
+    const last: Message = { ...NEW, id: "last" };
+    const changed = (field: "error" | "encryptedValue"): Message[] =>
+      history.map((message) => {
+        if (message.role === "tool" && field === "error") return { ...message, error: "lost" };
+        if (message.role !== "assistant" || field === "error") return message;
+        const toolCalls = message.toolCalls?.map((one) => ({ ...one, encryptedValue: "signed" }));
+        return toolCalls === undefined ? message : { ...message, toolCalls };
+      });
+    expect(await judge([...history, last])).toEqual([]);
+    for (const field of ["error", "encryptedValue"] as const)
+      expect([field, (await judge([...changed(field), last])).length === 0]).toEqual([
+        field,
+        isAllowed,
+      ]);
+  }
 });
 
 test("results of one message keep their order, also if they arrived in another order than their calls", async () => {

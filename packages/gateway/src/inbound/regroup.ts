@@ -4,8 +4,10 @@ import { digestOf } from "../thread/digest.js";
 import {
   compareCall,
   compareMessage,
+  errorIn,
   hasFields,
   hasFieldsOf,
+  isFailure,
   isJoinable,
 } from "../thread/message-record.js";
 import type { MessageRecord } from "../thread/message-record.js";
@@ -199,6 +201,8 @@ class TurnReader {
   readonly #superseded: string[] = [];
   /** The client's results that no record has matched yet, with their positions, by call, content and error. */
   readonly #unread = new Map<string, { readonly message: ToolMessage; readonly at: number }[]>();
+  /** The errors that the client reads in failed results, by the key of the result without an error. */
+  readonly #errors = new Map<string, string>();
   /** The client's results that a record matched, each with that record. */
   readonly #results = new Map<ToolMessage, MessageRecord>();
   readonly #read = new Map<string, ToolMessage>();
@@ -217,7 +221,10 @@ class TurnReader {
     this.#turn = content;
     for (const [at, message] of content.results.entries()) {
       const { toolCallId, content, error } = message;
-      const key = resultKey(digestOf(toolCallId), digestOf(content), error && digestOf(error));
+      const [call, said] = [digestOf(toolCallId), digestOf(content)];
+      const key = resultKey(call, said, error && digestOf(error));
+      if (error !== undefined && error === errorIn(content))
+        this.#errors.set(resultKey(call, said, undefined), digestOf(error));
       const others = this.#unread.get(key);
       if (others === undefined) this.#unread.set(key, [{ message, at }]);
       else others.push({ message, at });
@@ -304,7 +311,9 @@ class TurnReader {
   #takeResult(id: string, record: MessageRecord, isLoose: boolean): boolean {
     const { toolCallId = "", error } = record.fields ?? {};
     for (const content of record.content) {
-      const key = resultKey(toolCallId, content, error);
+      const delivered = resultKey(toolCallId, content, error);
+      const read = isFailure(record.fields) ? this.#errors.get(delivered) : undefined;
+      const key = read === undefined ? delivered : resultKey(toolCallId, content, read);
       const unread = this.#unread.get(key) ?? [];
       while ((unread[0]?.at ?? this.#nextResult) < this.#nextResult) unread.shift();
       const [next] = unread;

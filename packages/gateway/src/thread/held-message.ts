@@ -3,7 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import type { Message, ToolCall } from "@countersign/wire";
 import { digestOf, EMPTY_DIGEST, readingsOf } from "./digest.js";
 import type { Readings } from "./digest.js";
-import { fieldsOf, isJoinable, recordOf } from "./message-record.js";
+import { fieldsOf, isJoinable, recordOf, repeatableOf } from "./message-record.js";
 import type { CallRecord, MessageRecord } from "./message-record.js";
 
 /** Prefixes kept of a text that was cut off: a client is rarely further behind. */
@@ -85,6 +85,8 @@ export class HeldCall {
   name: string;
   readonly arguments: HeldText;
   readonly fields: Record<string, unknown> = {};
+  /** See {@link repeatableOf}. */
+  #repeatable: Record<string, string> | undefined;
   /** The moment it opened, if that was after its message. */
   readonly #since: number | undefined;
   /** The ledger's record, when the request did not repeat its arguments. */
@@ -116,6 +118,7 @@ export class HeldCall {
 
   annotate({ metadata }: Annotated): void {
     mergeMetadata(this.fields, metadata);
+    this.#repeatable = repeatableOf(metadata) ?? this.#repeatable;
   }
 
   /** See {@link HeldMessage.record}. */
@@ -123,7 +126,7 @@ export class HeldCall {
     const from = this.#since ?? messageSince;
     const base = this.#base;
     if (base !== undefined) return withFields({ ...untimed(base), from }, this.fields);
-    const fields = fieldsOf(this.fields);
+    const fields = joined(fieldsOf(this.fields), this.#repeatable);
     const isCut = oldest !== undefined;
     const { digests, at } = isCut
       ? this.arguments.prefixes(from, oldest)
@@ -141,6 +144,8 @@ export class HeldMessage {
   readonly role: Message["role"];
   readonly text: HeldText;
   readonly fields: Record<string, unknown> = {};
+  /** See {@link repeatableOf}. */
+  #repeatable: Record<string, string> | undefined;
   readonly calls: HeldCall[];
   isOpen = false;
   /** The moment in this run when the client got it; 0 for a message from before. */
@@ -170,6 +175,7 @@ export class HeldMessage {
 
   annotate({ metadata }: Annotated): void {
     mergeMetadata(this.fields, metadata);
+    this.#repeatable = repeatableOf(metadata) ?? this.#repeatable;
   }
 
   /**
@@ -179,11 +185,8 @@ export class HeldMessage {
   record(oldest?: number): MessageRecord {
     if (this.#base !== undefined) return this.#recordOn(this.#base, oldest);
     const isCut = oldest !== undefined;
-    const { fields } = recordOf({
-      ...this.fields,
-      content: "",
-      toolCalls: [],
-    } as unknown as Message);
+    const own = recordOf({ ...this.fields, content: "", toolCalls: [] } as unknown as Message);
+    const fields = joined(own.fields, this.#repeatable);
     const { since, calls } = this;
     const { digests, at, sizes }: Prefixes =
       this.#content !== undefined
@@ -228,6 +231,13 @@ function withFields<Kind extends MessageRecord | CallRecord>(
 ): Kind {
   const fresh = fieldsOf(fields);
   return fresh === undefined ? record : { ...record, fields: { ...record.fields, ...fresh } };
+}
+
+function joined(
+  fields: Record<string, string> | undefined,
+  more: Record<string, string> | undefined,
+): Record<string, string> | undefined {
+  return more === undefined ? fields : { ...fields, ...more };
 }
 
 function now(text: HeldText, since: number): Prefixes {

@@ -1,4 +1,10 @@
-import { canonicalJson, parseJson } from "@countersign/core";
+import {
+  canonicalJson,
+  isJsonObject,
+  ownMember,
+  parseJson,
+  parseLeniently,
+} from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Message, ToolCall } from "@countersign/wire";
 import { digestOf } from "./digest.js";
@@ -83,6 +89,13 @@ const BINDING = ["toolCallId", "error"] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/**
+ * Metadata of an event that TanStack AI's client repeats as another field: the signature of a call
+ * as its `encryptedValue`, and the state of a failed result as its `error`.
+ */
+const SIGNATURE = "thoughtSignature";
+const FAILED = "output-error";
+
 /** The record of a message from a client or a message list. */
 export function recordOf(message: Message): MessageRecord {
   const fields = fieldsOf(message as unknown as Fields, [...FIELDS, ...BINDING]);
@@ -110,9 +123,15 @@ function essenceOf({ role, content, fields, calls = [] }: MessageRecord): JsonVa
   return [
     role,
     content,
-    fields ?? {},
-    calls.map((call) => [call.id, call.name, call.arguments, call.fields ?? {}]),
+    ownFields(fields),
+    calls.map((call) => [call.id, call.name, call.arguments, ownFields(call.fields)]),
   ];
+}
+
+/** The fields without those of {@link repeatableOf}, which no message has. */
+function ownFields(fields: Record<string, string> = {}): Record<string, string> {
+  const { [SIGNATURE]: _signature, [FAILED]: _failed, ...own } = fields;
+  return own;
 }
 
 /** True when two messages have the same record. */
@@ -141,6 +160,21 @@ export function fieldsOf(
     if (value !== undefined) (fields ??= {})[name] = digestOf(value);
   }
   return fields;
+}
+
+/**
+ * Digests of the metadata of a delivered event that a client may repeat as another field. Never
+ * called with metadata from a client, which could then write that field itself.
+ */
+export function repeatableOf(metadata: JsonObject | undefined): Record<string, string> | undefined {
+  if (metadata === undefined) return undefined;
+  const { [SIGNATURE]: signature, tanstack } = metadata;
+  const isFailed = isJsonObject(tanstack) && tanstack["state"] === FAILED;
+  if (typeof signature !== "string" && !isFailed) return undefined;
+  return {
+    ...(typeof signature === "string" ? { [SIGNATURE]: digestOf(signature) } : {}),
+    ...(isFailed ? { [FAILED]: digestOf(FAILED) } : {}),
+  };
 }
 
 /**
@@ -231,15 +265,34 @@ function sameFields(
 ): boolean {
   return names.every((name) => {
     const value = valueOf(holder, name);
-    return value === undefined || known?.[name] === digestOf(value);
+    if (value === undefined) return true;
+    const digest = digestOf(value);
+    return known?.[name] === digest || (name === "encryptedValue" && known?.[SIGNATURE] === digest);
   });
 }
 
 function sameBinding(holder: Fields, known: Record<string, string> | undefined): boolean {
   return BINDING.every((name) => {
     const value = valueOf(holder, name);
-    return (value === undefined ? undefined : digestOf(value)) === known?.[name];
+    const digest = value === undefined ? undefined : digestOf(value);
+    if (digest === known?.[name]) return true;
+    return name === "error" && isFailure(known) && value === errorIn(holder["content"]);
   });
+}
+
+/** True for the record of a result that was delivered as failed, without an `error`. */
+export function isFailure(known: Record<string, string> | undefined): boolean {
+  return known?.["error"] === undefined && known?.[FAILED] !== undefined;
+}
+
+/** The `error` that TanStack AI's client gives to a failed result with this content. */
+export function errorIn(content: unknown): string | undefined {
+  if (typeof content !== "string") return undefined;
+  const parsed = parseLeniently(content);
+  const value = parsed === undefined ? content : parsed;
+  if (typeof value === "string") return value;
+  const error = isJsonObject(value) ? ownMember(value, "error") : undefined;
+  return typeof error === "string" ? error : "Tool execution failed";
 }
 
 /** The value of a field; null is read as absent. */

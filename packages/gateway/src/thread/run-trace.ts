@@ -244,7 +244,16 @@ export class RunTrace {
       for (const call of message.calls) notes.putCall(call);
     }
     notes.afterRestating(heldBefore);
-    for (const message of fresh) if (message.role === "tool") notes.answered(message.toolCallId);
+    for (const message of fresh) {
+      if (message.role === "tool" && !this.#isClientsAnswer(message.toolCallId))
+        notes.answered(message.toolCallId);
+    }
+  }
+
+  /** True when the client answered the call: a list that repeats the result does not make the tool the agent's. */
+  #isClientsAnswer(toolCallId: string): boolean {
+    const call = this.#state.calls.get(toolCallId);
+    return call?.isClients === true && call.isAnswered === true && call.isAgents !== true;
   }
 
   #finish({ outcome }: EventOf<"RUN_FINISHED">): void {

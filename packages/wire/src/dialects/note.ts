@@ -44,6 +44,7 @@ export const NOTE_MESSAGES = {
   "early-finish-dropped": "a finish was dropped because its run went on",
   "early-result-moved": "a result came before the start of its run",
   "result-message-id-replaced": "a result had the id of the message that made the call",
+  "encrypted-value-entity-replaced": "an encrypted value named the step of its reasoning message",
 } as const;
 
 /** The stable name of one kind of change. */

@@ -48,6 +48,21 @@ function result(id: string): JsonObject {
   return { type: "TOOL_CALL_RESULT", messageId: `${id}-result`, toolCallId: id, content: "sunny" };
 }
 
+/** Reasoning inside a step, and the encrypted value of the reasoning. */
+function reasoning(entityId: string): JsonObject[] {
+  const encryptedValue = "c2VhbGVk";
+  return [
+    { type: "REASONING_START", messageId: "th1" },
+    { type: "REASONING_MESSAGE_START", messageId: "th1", role: "reasoning" },
+    { type: "STEP_STARTED", stepName: "step-1" },
+    { type: "REASONING_MESSAGE_CONTENT", messageId: "th1", delta: "Rome is warm" },
+    { type: "REASONING_MESSAGE_END", messageId: "th1" },
+    { type: "REASONING_END", messageId: "th1" },
+    { type: "STEP_FINISHED", stepName: "step-1" },
+    { type: "REASONING_ENCRYPTED_VALUE", subtype: "message", entityId, encryptedValue },
+  ];
+}
+
 const ERROR = { type: "RUN_ERROR", message: "the model is away" };
 const ROME = '{"city":"Rome"}';
 /** LangChain hands a tool its arguments as text under `input`. */
@@ -92,6 +107,10 @@ export const DEVIANT: Readonly<
   "result-message-id": {
     stream: [START, ...callBy("a2"), { ...result("c2"), messageId: "a2" }, ...TEXT, FINISH],
     repaired: [START, ...callBy("a2"), result("c2"), ...TEXT, FINISH],
+  },
+  "encrypted-value-of-step": {
+    stream: [START, ...reasoning("step-1"), ...TEXT, FINISH],
+    repaired: [START, ...reasoning("th1"), ...TEXT, FINISH],
   },
   "result-without-call": {
     stream: [START, result("c9"), ...TEXT, FINISH],

@@ -34,6 +34,8 @@ export class DeliveredState {
   readonly #exact = new SmallMap<string, number>();
   /** The call that each tool message answers, and a digest of the result. */
   #answers: Map<string, { toolCallId: string; digest: string }> | undefined;
+  /** The results of the request, by the same digest; created by the first list that needs them. */
+  #sent: Map<string, ToolMessage> | undefined;
 
   constructor(input: RunAgentInput, earlier: EarlierThread) {
     this.#earlier = earlier;
@@ -86,6 +88,21 @@ export class DeliveredState {
   /** The message with this id in the request, if an agent could not have sent it. */
   original(messageId: string): Message | undefined {
     return this.#originals?.get(messageId);
+  }
+
+  /**
+   * The result of the request that a listed message repeats under a new id: the same call, content and error. TanStack AI's server gives
+   * new ids to the results in its lists.
+   */
+  repeatedAnswer(message: Message): ToolMessage | undefined {
+    if (message.role !== "tool" || this.roleOf(message.id) !== undefined) return undefined;
+    this.#sent ??= new Map(
+      [...(this.#originals?.values() ?? [])].flatMap((sent) =>
+        sent.role === "tool" ? [[digestOfAnswer(sent), sent] as const] : [],
+      ),
+    );
+    const sent = this.#sent.get(digestOfAnswer(message));
+    return sent?.error === message.error ? sent : undefined;
   }
 
   /** Whether a tool message is known with exactly this result. */

@@ -204,7 +204,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     const { id, toolCallId } = message;
     // A result is not delivered before its call is judged.
     if (snapshot.isHeld(toolCallId)) return false;
-    if (known.hasAnswer(message)) return true;
+    if (known.hasAnswer(message) || known.repeatedAnswer(message) !== undefined) return true;
     const answered = known.answeredCall(id);
     if (answered !== undefined && answered !== toolCallId) {
       recordRewritten(message, asStreamed(message));
@@ -232,6 +232,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       if (!saysTheSame(message, original)) recordRewritten(message, asStreamed(message));
       return original;
     },
+    repeatedAnswer: (message) => known.repeatedAnswer(message),
     missed: (message) => {
       if (snapshot.isObserved) return;
       // Frameworks keep instructions out of lists, and lose no message of the person.

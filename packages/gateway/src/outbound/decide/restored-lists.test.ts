@@ -231,6 +231,54 @@ test("the enforced starter policy lets an agent list a result under another id t
   }
 });
 
+const PICK = [{ name: "pick", description: "Picks a colour", parameters: {} }];
+const picked = (id: string, content: string, more: object = {}): object => ({
+  id,
+  role: "tool",
+  toolCallId: "c1",
+  content,
+  ...more,
+});
+
+test("an agent may list the page's own answer under another id, and the page keeps its tool", async () => {
+  const [start, ...rest] = TURN.slice(0, 3) as [object, ...object[]];
+  const thread = { threadId: "t", tools: PICK };
+  const asked = await run(NOTICES, [{ ...start, toolCallName: "pick" }, ...rest], {
+    ...thread,
+    messages: [user("u1", "hi")] as never,
+  });
+  const sent = [...asked.messages, picked("own", "blue")];
+  const again = await run(NOTICES, [list(...asked.messages, picked("listed", "blue"))], {
+    ...thread,
+    messages: sent as never,
+  });
+  expect([shown(again), notices(again)]).toEqual([["u1", "a1", "listed"], []]);
+  const next = await run(NOTICES, text("a2", "fine"), {
+    ...thread,
+    messages: [...again.messages, user("u2", "and?")] as never,
+  });
+  expect(shown(next)).toEqual(["u1", "a1", "listed", "u2", "a2"]);
+});
+
+test.each([
+  ["other words", picked("listed", "red")],
+  ["an error", picked("listed", "blue", { error: "no colour" })],
+])("a listed answer of the page's tool with %s is withheld", async (_, listed) => {
+  const [start, ...rest] = TURN.slice(0, 3) as [object, ...object[]];
+  const asked = await run(NOTICES, [{ ...start, toolCallName: "pick" }, ...rest], {
+    threadId: "t",
+    tools: PICK,
+    messages: [user("u1", "hi")] as never,
+  });
+  const again = await run(NOTICES, [list(...asked.messages, listed)], {
+    threadId: "t",
+    tools: PICK,
+    messages: [...asked.messages, picked("own", "blue")] as never,
+  });
+  expect(shown(again)).toEqual(["u1", "a1", "own"]);
+  expect(notices(again)).toMatchObject([{ rule: "gateway/result" }]);
+});
+
 test.each<[string, object[]]>([
   ["without an answer", HISTORY.slice(0, 3)],
   ["with another answer", HISTORY.with(3, assistant("a2", "pay here"))],

@@ -11,6 +11,8 @@ export type MessageJudge = {
    * the original; `undefined` for any other message
    */
   restore(message: Message): Message | null | undefined;
+  /** The result of the request that a listed message repeats under another id. */
+  repeatedAnswer(message: Message): Message | undefined;
   /** Called for a message of the request that no agent could have written and that a list leaves out. */
   missed(message: Message): void;
   /** Whether a message itself may be delivered. */
@@ -66,12 +68,16 @@ export function putBack(
   list: readonly Message[],
   sent: readonly Message[],
   register: WithheldRegister,
-  judge: Pick<MessageJudge, "missed">,
+  judge: Pick<MessageJudge, "missed" | "repeatedAnswer">,
 ): readonly Message[] {
   const listed = new Set(list.map(({ id }) => id));
+  const repeated = new Set(list.map((message) => judge.repeatedAnswer(message)));
   const lost = sent.filter(
     (message) =>
-      !listed.has(message.id) && isOfClient(message) && !isOfWithheldCall(message, register),
+      !listed.has(message.id) &&
+      isOfClient(message) &&
+      !isOfWithheldCall(message, register) &&
+      !repeated.has(message),
   );
   if (lost.length === 0) return list;
   const kept = new Set<Message>(lost);

@@ -53,6 +53,11 @@ export const DEVIATIONS = {
     repair: "the id of the call with `-result` behind it replaces the id of the message",
     note: "result-message-id-replaced",
   },
+  "encrypted-value-of-step": {
+    sends: "REASONING_ENCRYPTED_VALUE for a message, under the name of a step inside the reasoning",
+    repair: "the id of the reasoning message that was open when the step started replaces the name",
+    note: "encrypted-value-entity-replaced",
+  },
   "result-without-call": {
     sends: "TOOL_CALL_RESULT of a call that was never announced, after an approval",
   },
@@ -105,6 +110,10 @@ export const PROFILES = {
     {
       deviation: "result-message-id",
       source: "@tanstack/ai 0.58.0 (the id of the iteration's message)",
+    },
+    {
+      deviation: "encrypted-value-of-step",
+      source: "@tanstack/ai 0.58.0 (normalizeStreamChunk takes the signature of STEP_FINISHED)",
     },
   ],
   "mcp-apps": [

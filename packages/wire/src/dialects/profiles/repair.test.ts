@@ -161,6 +161,28 @@ test("a result that takes the id of any other message is left for the gateway to
   }
 });
 
+test("an encrypted value for any other entity than a step of the reasoning is left for the gateway to judge", () => {
+  const { stream } = DEVIANT["encrypted-value-of-step"];
+  const withValue = (change: object, before: readonly object[] = []): object[] =>
+    stream.flatMap((event) =>
+      event["type"] === "REASONING_ENCRYPTED_VALUE"
+        ? [...before, { ...event, ...change }]
+        : [event],
+    );
+  const step = { type: "STEP_STARTED", stepName: "later" };
+  const named = { type: "TEXT_MESSAGE_START", messageId: "step-1", role: "assistant" };
+  for (const other of [
+    withValue({ entityId: "th1" }),
+    withValue({ entityId: "step-2" }),
+    withValue({ entityId: "u1" }, [{ ...step, stepName: "u1" }]),
+    withValue({ entityId: "later" }, [step]),
+    withValue({ subtype: "tool-call" }),
+    withValue({}, [named, { type: "TEXT_MESSAGE_END", messageId: "step-1" }]),
+  ]) {
+    expect(repair(other, "auto")).toEqual({ events: other, notes: [] });
+  }
+});
+
 test("results before a start wait for it alone, and only so many", () => {
   const result = DEVIANT["result-before-start"].stream[0] as JsonObject;
   const [start] = DEVIANT["result-before-start"].repaired;
@@ -227,10 +249,12 @@ function isRepairedForm(event: JsonObject, sent: JsonObject): boolean {
   if (event === sent) return true;
   const [ids, type] = [["threadId", "runId"], String(event["type"])];
   if (type === "TOOL_CALL_RESULT") ids.splice(0, 2, "messageId");
+  if (type === "REASONING_ENCRYPTED_VALUE") ids.splice(0, 2, "entityId");
   const plain = (value: JsonObject): string =>
     JSON.stringify({ ...value, ...Object.fromEntries(ids.map((id) => [id, undefined])) });
   return (
-    ["RUN_STARTED", "RUN_FINISHED", "TOOL_CALL_RESULT"].includes(type) &&
-    plain(event) === plain(sent)
+    ["RUN_STARTED", "RUN_FINISHED", "TOOL_CALL_RESULT", "REASONING_ENCRYPTED_VALUE"].includes(
+      type,
+    ) && plain(event) === plain(sent)
   );
 }

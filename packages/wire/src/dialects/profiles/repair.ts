@@ -37,6 +37,9 @@ const MAX_EARLY_RESULTS = 64;
 /** Calls of one stream whose message is remembered; of more, no result is repaired. */
 const MAX_CALLS = 1024;
 
+/** Steps of one stream whose reasoning message is remembered; of more, no encrypted value is repaired. */
+const MAX_STEPS = 1024;
+
 /** Makes the repairer of one stream; none where the profile repairs nothing. */
 export function createRepairer(options: RepairOptions): Repairer | undefined {
   const repairs = deviationsOf(options.profile);
@@ -52,6 +55,9 @@ class StreamRepairer implements Repairer {
   readonly #runIds = new Set<string>();
   /** The message that made each call of this stream. */
   readonly #callers = new Map<string, string>();
+  /** The reasoning message that was open when each step started. */
+  readonly #reasoned = new Map<string, string>();
+  #reasoning: string | undefined;
   #open: OpenRun | undefined;
   #isErrored = false;
   /** Results that came before anything else; none any more once another event came. */
@@ -125,6 +131,14 @@ class StreamRepairer implements Repairer {
         return [...before, event];
       case "TOOL_CALL_RESULT":
         return [...before, this.#withOwnId(event, rules)];
+      case "REASONING_ENCRYPTED_VALUE":
+        return [...before, this.#withReasoningId(event, rules)];
+      case "REASONING_MESSAGE_START":
+      case "REASONING_MESSAGE_END":
+      case "TEXT_MESSAGE_START":
+      case "STEP_STARTED":
+        this.#noteReasoning(event, type);
+        return [...before, event];
       default:
         return [...before, event];
     }
@@ -134,6 +148,30 @@ class StreamRepairer implements Repairer {
     const [id, caller] = [ownMember(event, "toolCallId"), ownMember(event, "parentMessageId")];
     if (typeof id !== "string" || typeof caller !== "string") return;
     if (this.#callers.size < MAX_CALLS && !this.#callers.has(id)) this.#callers.set(id, caller);
+  }
+
+  #noteReasoning(event: JsonObject, type: string): void {
+    const id = ownMember(event, type === "STEP_STARTED" ? "stepName" : "messageId");
+    if (typeof id !== "string") return;
+    if (type !== "STEP_STARTED") {
+      // An encrypted value for this id is for the message.
+      this.#reasoned.delete(id);
+      this.#reasoning = type === "REASONING_MESSAGE_START" ? id : undefined;
+    } else if (this.#reasoning !== undefined && this.#reasoned.size < MAX_STEPS) {
+      this.#reasoned.set(id, this.#reasoning);
+    }
+  }
+
+  /** Only under the name of a step of this stream: a value for any other entity is the gateway's to judge. */
+  #withReasoningId(event: JsonObject, rules: DialectRule[]): JsonObject {
+    if (!this.#repairs.has("encrypted-value-of-step")) return event;
+    if (ownMember(event, "subtype") !== "message") return event;
+    const entityId = ownMember(event, "entityId");
+    const reasoning = typeof entityId === "string" ? this.#reasoned.get(entityId) : undefined;
+    if (reasoning === undefined) return event;
+    if (this.#options.input.messages.some(({ id }) => id === entityId)) return event;
+    rules.push("encrypted-value-entity-replaced");
+    return { ...event, entityId: reasoning };
   }
 
   /** Under the id of its own call's message alone: a result that takes any other id is the gateway's to judge. */
@@ -239,6 +277,11 @@ const LOOK_CLOSER: ReadonlySet<string> = new Set([
   "TOOL_CALL_START",
   "TOOL_CALL_END",
   "TOOL_CALL_RESULT",
+  "REASONING_MESSAGE_START",
+  "REASONING_MESSAGE_END",
+  "REASONING_ENCRYPTED_VALUE",
+  "TEXT_MESSAGE_START",
+  "STEP_STARTED",
 ]);
 
 /** TanStack AI says why the model stopped, beside the protocol or in its own metadata. */
