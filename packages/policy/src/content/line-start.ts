@@ -1,8 +1,7 @@
-import { isSpace } from "./characters.js";
+import { isForeignSpace, isSpace } from "./characters.js";
 
 const TAB = 0x09;
 const GREATER = 0x3e;
-const BYTE_ORDER_MARK = 0xfeff;
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
@@ -68,8 +67,8 @@ export class LineStart {
   #begin(code: number): void {
     if (isSpace(code)) {
       if (code === TAB) this.isOdd = true;
-      // Removed at the start of a text.
-    } else if (code === BYTE_ORDER_MARK) this.isOdd = true;
+      // Pages trim it at the start of a text.
+    } else if (isForeignSpace(code)) this.isOdd = true;
     else if (code === GREATER) {
       this.hasQuoteInside ||= this.hasQuote || this.hasItem;
       this.hasQuote = true;

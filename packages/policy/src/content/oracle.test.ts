@@ -99,6 +99,18 @@ test.each(COUNTEREXAMPLES)("%s: %j, which passed once, is found, and in time", (
   expect(new TextScanner(settingsOf()).push(text)?.kind).toBe(kind);
 });
 
+/** White space that `trim` removes: many pages trim a message before they render it. */
+const TRIMMED = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+  (character) => character.trim() === "",
+);
+
+test.each(COUNTEREXAMPLES)("%s: %j is found behind any white space that pages trim", (_, text) => {
+  for (const space of TRIMMED) {
+    const found = new TextScanner(settingsOf({ hidden: false })).push(space + text);
+    expect([space.codePointAt(0), found?.kind]).toEqual([expect.anything(), expect.any(String)]);
+  }
+});
+
 test.each(COUNTEREXAMPLES_BY_EVENT)(
   "%s: %j, which passed once where a page shows no less than an event, is found",
   (kind, text) => {

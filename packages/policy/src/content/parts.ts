@@ -74,9 +74,38 @@ function findInMember<Found>(
   const pointer = `/${path.join("/")}`;
   const findIn = (text: string): Found | undefined => find(text, part);
   if (part === "tool_results") {
-    return findInValue(value, pointer, (text) => findIn(text) ?? findInJson(text, findIn));
+    const findInResult = (text: string): Found | undefined =>
+      findIn(text) ?? findInJson(text, findIn);
+    return (
+      findInValue(value, pointer, findInResult) ?? findInJoined(value, pointer, findInResult)
+    );
   }
   return findInPaths(value, pointer, findIn) ?? findInValue(value, pointer, findIn);
+}
+
+/**
+ * The first finding in the text parts of a tool result as one text. Older clients receive the parts as one string, and
+ * pages join them, some by a line end.
+ */
+function findInJoined<Found>(
+  content: JsonValue,
+  pointer: string,
+  find: (text: string) => Found | undefined,
+): FoundText<Found> | undefined {
+  const texts = textsOfParts(content);
+  if (texts.length < 2) return undefined;
+  for (const separator of ["", "\n"]) {
+    const found = find(texts.join(separator));
+    if (found !== undefined) return { found, pointer };
+  }
+  return undefined;
+}
+
+function textsOfParts(content: JsonValue): string[] {
+  return (Array.isArray(content) ? content : []).flatMap((part) => {
+    const text = memberOf(part, "type") === "text" ? memberOf(part, "text") : undefined;
+    return typeof text === "string" ? [text] : [];
+  });
 }
 
 /** The first thing that `find` has to say about the name of a member in a path of a patch. */

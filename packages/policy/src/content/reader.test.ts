@@ -6,6 +6,7 @@ import { CONTENT_PARTS } from "../vocabulary/content-part.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import { UI_EVENT_TYPES } from "../vocabulary/event-type.js";
 import { createContentReader } from "./reader.js";
+import { COUNTEREXAMPLES } from "./testing/counterexamples.js";
 
 const SETTINGS = settingsOf({ maxCharacters: 1000 });
 const text = (messageId: string, delta: string): JsonObject => ({
@@ -133,6 +134,29 @@ test("the strings of a tool result that is JSON are read as a page that parses i
   // No page can parse it.
   expect(kindOf('{"a":"\\x21[x](https://evil.example/)')).toBeUndefined();
   expect(kindOf(`{"${'\\"'.repeat(100_000)}`)).toBeUndefined();
+});
+
+test("text parts of a tool result are read as one text too: clients join them", () => {
+  const settings = settingsOf({ parts: new Set(["tool_results"]) });
+  const read = (texts: readonly string[]): string | undefined => {
+    const content = texts.map((one) => ({ type: "text", text: one }));
+    return createContentReader(settings).read({ type: "TOOL_CALL_RESULT", content })?.kind;
+  };
+  const found = fc.constantFrom(...COUNTEREXAMPLES.map(([, one]) => one));
+  fc.assert(
+    fc.property(found, fc.array(fc.nat(200)), (one, places) => {
+      const ends = places.map((place) => place % one.length).toSorted((a, b) => a - b);
+      const cuts = [0, ...ends, one.length];
+      const texts = cuts.slice(1).map((end, index) => one.slice(cuts[index], end));
+      expect(read(texts)).toBeTypeOf("string");
+      expect(read(one.split("\n"))).toBeTypeOf("string");
+    }),
+  );
+  expect(read(["<scr", "ipt>x</script>"])).toBe("markup");
+  expect(read(["see ![a](", "https://evil.example/x)"])).toBe("images");
+  expect(read(["<img", "src=//evil.example/x>"])).toBe("markup");
+  expect(read(["```html\n<b onclick=x>\n```", "and more"])).toBeUndefined();
+  expect(read(["{", '"a": 1, "b": [', "]}"])).toBeUndefined();
 });
 
 test("the pointer repeats no name that could be a sentence, and is short", () => {

@@ -139,6 +139,9 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["markup", "> `<a href='java\n> script:alert(1)'>b</a>"],
   // Renderers also take away what indents a line of a paragraph.
   ["markup", "`<a href='java\n  script:alert(1)'>b</a>"],
+  // Pages trim a message, and white space of every script with it.
+  ["markup", "\u2028<y>\n~~~\n<img src=//evil.example/x>"],
+  ["markup", "\u3000>><i c=<kbd>\ny"],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */
