@@ -148,8 +148,10 @@ class BareAddress {
     const read = this.#read;
     this.#read = next(read, code, this.#wasEscaped || isBoundary(before));
     this.#wasEscaped = before === BACKSLASH;
+    // An address within another (`https://a,www.@b`) is a part of its name, and `www.` is a name itself.
+    if (this.#read === AFTER_COLON && !this.#isInside) this.#isEmpty = code !== DOT;
     if (read === AFTER_COLON) {
-      this.#isInside = this.#isEmpty = true;
+      this.#isInside = true;
       // Any number of them.
       if (code === SLASH || code === BACKSLASH) {
         this.#read = AFTER_COLON;

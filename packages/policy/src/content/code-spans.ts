@@ -127,7 +127,8 @@ export class CodeSpans {
 
   #isHidden(before: number): boolean {
     const isInside = this.#isAddress || this.#isAngle || this.#isDestination || this.#isInTag;
-    return before === BACKSLASH || isInside;
+    // marked up to 15 takes a backtick directly behind a tilde for text.
+    return before === BACKSLASH || before === TILDE || isInside;
   }
 
   #look(code: number, before: number): void {

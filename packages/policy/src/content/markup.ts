@@ -179,7 +179,16 @@ export class Markup {
     const isTooLong = this.#isPending && this.#length > LONGEST_TAG;
     const isMark = this.#isLineStart && code === GREATER && this.#place !== "closing";
     this.#isLineStart = isMark || isLineEnd(code) || (this.#isLineStart && isSpace(code));
-    return (isMark ? this.#feedMark() : this.#feedTag(code, isRaw)) || isTooLong;
+    const isFound = isMark ? this.#feedMark() : this.#feedTag(code, isRaw);
+    return isFound || isTooLong || (isAfterQuote && isLineEnd(code) && this.#endQuotedLine());
+  }
+
+  /**
+   * A line of a quote ends in a tag. If the next line has no quote mark, marked 15 starts a
+   * paragraph there, and the `>` of its own tag ends the open one.
+   */
+  #endQuotedLine(): boolean {
+    return this.#place !== "text" && this.#place !== "closing" && this.#applyTag();
   }
 
   /**

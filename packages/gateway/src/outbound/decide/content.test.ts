@@ -51,6 +51,37 @@ test("a message that is opened again continues its text", async () => {
   expect(answers(client)).toEqual(["See ![x](https"]);
 });
 
+test("a client that requests envelopes cannot join the texts of several messages to an element or an image", async () => {
+  const reasoning = (messageId: string, delta: string): object[] => [
+    { type: "REASONING_START", messageId },
+    { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
+    { type: "REASONING_MESSAGE_CONTENT", messageId, delta },
+    { type: "REASONING_MESSAGE_END", messageId },
+    { type: "REASONING_END", messageId },
+  ];
+  const one = (messageId: string, delta: string): object[] => [
+    { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
+    { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
+    { type: "TEXT_MESSAGE_END", messageId },
+  ];
+  const url = await start([
+    ...one("m1", "Hello <scr"),
+    ...one("m2", "ipt>x</script>"),
+    ...one("m3", "and ![x](htt"),
+    ...reasoning("r1", "ps://evil.example/?d=1)"),
+    ...one("m4", "a".repeat(90)),
+    ...one("m5", "b".repeat(90)),
+  ]);
+  const body = JSON.stringify({ threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] });
+  const response = await fetch(`${url}?dialect=envelope`, { method: "POST", body });
+  const texts = sseEvents(await response.text()).flatMap((event) => {
+    const payload = event["payload"] as { text?: string; delta?: string } | undefined;
+    return payload?.text ?? payload?.delta ?? [];
+  });
+  expect(texts).toEqual(["Hello <scr", "and ![x](htt", "a".repeat(90), "b".repeat(90)]);
+  expect(blockedBy("ag_ui_content.markup")).toBeGreaterThan(0);
+});
+
 test("a message list delivers no withheld text, neither again nor first", async () => {
   const messages = [
     { id: "m1", role: "assistant", content: IMAGE },

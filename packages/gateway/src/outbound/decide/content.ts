@@ -13,14 +13,21 @@ export class ContentWatch {
   /** Measures the messages of lists, each on its own. */
   readonly #alone: ContentReader;
   readonly #sent: MessagesById;
+  /** Reads the texts of all messages as one, for a client that receives them without message ids. */
+  readonly #joined: ContentReader | undefined;
+  /** The envelope that `#joined` read last. */
+  #envelope: JsonObject | undefined;
   /** The last delivered message list. */
   #listed: MessagesById | undefined;
 
-  constructor(settings: ContentSettings, sent: readonly Message[]) {
+  constructor(settings: ContentSettings, sent: readonly Message[], isEnvelopeClient: boolean) {
     this.#settings = settings;
     this.#alone = createContentReader(settings);
     this.#sent = new MessagesById(sent);
     this.#reader = createContentReader(settings, (id) => textOf(this.#sent.find(id)));
+    // `max_characters` limits one message.
+    const unlimited = { ...settings, maxCharacters: Number.POSITIVE_INFINITY };
+    this.#joined = isEnvelopeClient ? createContentReader(unlimited) : undefined;
   }
 
   /** Reads an event. The message judge reads the messages of a list one by one, if the list is not too long as a whole. */
@@ -28,12 +35,15 @@ export class ContentWatch {
     if (claim === undefined && event !== undefined && this.#isTooLong(event)) {
       return { kind: "max_event_characters" };
     }
-    return this.#reader.read((claim?.envelope ?? event) as unknown as JsonObject);
+    const found = this.#reader.read((claim?.envelope ?? event) as unknown as JsonObject);
+    this.#envelope = claim === undefined && found === null ? envelopeOf(event) : undefined;
+    return this.#envelope === undefined ? found : (this.#joined?.read(this.#envelope) ?? null);
   }
 
   /** Reports whether an event that was read is delivered. */
   settle({ event, claim }: EventContext, isDelivered: boolean): void {
     this.#reader.settle((claim?.envelope ?? event) as unknown as JsonObject, isDelivered);
+    if (this.#envelope !== undefined) this.#joined?.settle(this.#envelope, isDelivered);
   }
 
   /** Records a delivered event. */
@@ -67,10 +77,22 @@ function listOf(event: AgUiEvent): readonly Message[] | undefined {
 }
 
 /** Opens the watch over one run; `undefined` if its policy has no content rules. */
-export function openContent({ policy, input }: Run): ContentWatch | undefined {
+export function openContent({ policy, input, clientDialect }: Run): ContentWatch | undefined {
   return policy.content === undefined
     ? undefined
-    : new ContentWatch(policy.content, input.messages);
+    : new ContentWatch(policy.content, input.messages, clientDialect === "envelope");
+}
+
+/** The text of an event as a client that requested envelopes receives it. */
+function envelopeOf(event: AgUiEvent | undefined): JsonObject | undefined {
+  switch (event?.type) {
+    case "TEXT_MESSAGE_CONTENT":
+      return { event_type: "text_stream", payload: { text: event.delta } };
+    case "REASONING_MESSAGE_CONTENT":
+      return { event_type: "text_stream", payload: { delta: event.delta } };
+    default:
+      return undefined;
+  }
 }
 
 /** The messages of a list by id, the first of each. A list is indexed once, at the first lookup. */

@@ -139,6 +139,15 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["markup", "> `<a href='java\n> script:alert(1)'>b</a>"],
   // Renderers also take away what indents a line of a paragraph.
   ["markup", "`<a href='java\n  script:alert(1)'>b</a>"],
+  // To marked up to 15 a backtick directly behind a tilde opens no code.
+  ["markup", "~`<style>` * { background: url(//evil.example/x) }"],
+  // An address within another is a part of the name before the host, and so is `www.` itself.
+  ["links", "https://bank.example,www.@evil.example/x"],
+  ["links", "https://bank.example,https:@evil.example/x"],
+  ["links", "www.bank.example)www.@evil.example/x"],
+  ["links", "www.@evil.example/x"],
+  // Behind a quote that goes on without its mark, the tag of marked's own paragraph ends the open one.
+  ["markup", "> <p class=x \ntext"],
   // Pages trim a message, and white space of every script with it.
   ["markup", "\u2028<y>\n~~~\n<img src=//evil.example/x>"],
   ["markup", "\u3000>><i c=<kbd>\ny"],
@@ -158,4 +167,5 @@ export const COUNTEREXAMPLES_BY_EVENT: readonly (readonly [ContentKind, string])
   ["markup", "![``]()<img src=//evil.example/>``"],
   ["markup", ")[``<img src=//evil.example/>](``)"],
   ["images", "``a``[`![a](//evil.example/)`[`"],
+  ["markup", "~`<img src=//evil.example/x>`"],
 ];
