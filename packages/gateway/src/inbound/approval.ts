@@ -4,6 +4,7 @@ import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import { ownDenial } from "../outbound/decide/structure.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
+import { MAX_NAMED_TOOLS } from "../thread/thread-state.js";
 import type { AskedCall, ThreadState } from "../thread/thread-state.js";
 import { permitWithObserved, wouldBlockRulesOf } from "./finding.js";
 import { isSameCall } from "./resume.js";
@@ -54,6 +55,8 @@ class Answers {
   /** Tools for which this run may make only approved calls. */
   readonly #asked: ReadonlySet<string>;
   readonly #names: ReadonlySet<string>;
+  /** A question named more tools than the gateway keeps. */
+  readonly #isAboutAll: boolean;
   /** Calls that were delivered before, with their arguments if those were complete. */
   readonly #earlier: ReadonlyMap<string, string | undefined>;
   /** Used approvals, with the id of the call that used each. */
@@ -63,6 +66,7 @@ class Answers {
     this.#answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
     this.#asked = namesOf(approvals);
     this.#names = namesOf(this.#answers);
+    this.#isAboutAll = approvals.some(({ tools = [] }) => tools.length > MAX_NAMED_TOOLS);
     this.#earlier = new Map([...calls].map(([id, call]) => [id, call.arguments]));
   }
 
@@ -72,7 +76,7 @@ class Answers {
 
   /** The tool in the person's answers that has this name or one that looks like it. */
   #toolLike(name: string): string | undefined {
-    if (this.#names.has(name)) return name;
+    if (this.#isAboutAll || this.#names.has(name)) return name;
     for (const asked of this.#names) if (looksLike(name, asked)) return asked;
     return undefined;
   }
@@ -100,7 +104,9 @@ class Answers {
       return "the tool is named like another that the person was asked about";
     // The gateway knows a call that was approved before it was streamed by its id and its tool alone.
     const byId = id === undefined ? [] : this.#matches({ id });
-    if (byId.some(({ tool, isGranted }) => isGranted && tool === call.name)) return undefined;
+    if (byId.some(({ tools, isGranted }) => isGranted && isOnly(tools, call.name))) {
+      return undefined;
+    }
     if (digest === undefined) return "the arguments cannot be compared with what the person saw";
     const matches = this.#matches({ name: call.name, arguments: digest });
     // A message list repeats a call that used its approval; in a stream the same call would be a new one.
@@ -116,7 +122,7 @@ class Answers {
       return "the person declined this call";
     }
     if (matches.length > 0) return "the person approved this call once";
-    return this.#asked.has(call.name)
+    return this.#isAboutAll || this.#asked.has(call.name)
       ? "the call differs from the one the person was shown"
       : undefined;
   }
@@ -125,7 +131,7 @@ class Answers {
   #isDeclinedAsRead(name: string, digest: string): boolean {
     return this.#answers.some(
       ({ call, isGranted }) =>
-        !isGranted && "name" in call && call.name === name && call.lenient === digest,
+        !isGranted && nameOf(call) === name && (call as Named).lenient === digest,
     );
   }
 
@@ -139,5 +145,15 @@ class Answers {
 }
 
 function namesOf(answers: readonly Approval[]): Set<string> {
-  return new Set(answers.flatMap(({ call, tool }) => ("name" in call ? call.name : (tool ?? []))));
+  return new Set(answers.flatMap(({ call, tools = [] }) => [nameOf(call) ?? [], tools].flat()));
+}
+
+type Named = Extract<AskedCall, { readonly name: string }>;
+
+function nameOf(call: AskedCall | undefined): string | undefined {
+  return call !== undefined && "name" in call ? call.name : undefined;
+}
+
+function isOnly(tools: readonly string[] | undefined, name: string): boolean {
+  return tools?.length === 1 && tools[0] === name;
 }

@@ -10,10 +10,11 @@ import { createAnswerCheck } from "./response-schema.js";
 
 /** A call that the person was asked about, and the answer. */
 export type Approval = {
-  readonly call: AskedCall;
+  /** Absent if the interrupt names tools and no call. */
+  readonly call?: AskedCall;
   readonly isGranted: boolean;
-  /** The tool that the interrupt names, if the call was not delivered before it. */
-  readonly tool?: string;
+  /** The tools that the interrupt names in addition to a delivered call. */
+  readonly tools?: readonly string[];
 };
 
 /** The number of declined calls that a thread keeps. A person answers each one, so few threads have any. */
@@ -99,20 +100,22 @@ export function reviewResume(
 }
 
 /** Whether two interrupts are about the same call. */
-export function isSameCall(one: AskedCall, other: AskedCall): boolean {
+export function isSameCall(one: AskedCall | undefined, other: AskedCall): boolean {
+  if (one === undefined) return false;
   if ("id" in one || "id" in other) return "id" in one && "id" in other && one.id === other.id;
   return one.name === other.name && one.arguments === other.arguments;
 }
 
-/** If a call was not delivered complete before its interrupt, the gateway knows only its id and the tool that the interrupt names. */
+/** If a call was not delivered complete before its interrupt, the gateway knows only its id and the tools that the interrupt names. */
 function approvalOf(
-  { call, toolCallId, toolName }: InterruptState,
+  { call, toolCallId, toolName, toolNames }: InterruptState,
   isGranted: boolean,
 ): Approval[] {
-  if (call !== undefined) return [{ call, isGranted }];
-  if (toolCallId === undefined) return [];
-  const tool = toolName === undefined ? {} : { tool: toolName };
-  return [{ call: { id: toolCallId }, isGranted, ...tool }];
+  const tools = toolNames ?? (toolName === undefined ? [] : [toolName]);
+  const asked = call ?? (toolCallId === undefined ? undefined : { id: toolCallId });
+  if (asked !== undefined) return [{ call: asked, isGranted, tools }];
+  // An approval without a call cannot be compared with one.
+  return isGranted || tools.length === 0 ? [] : [{ isGranted, tools }];
 }
 
 /** If a call is both declined and approved, it is declined again once the approval is used. */
@@ -123,7 +126,8 @@ function stillDeclined(
   const others = before.filter((call) => !approvals.some((said) => isSameCall(said.call, call)));
   const added: AskedCall[] = [];
   for (const { call, isGranted } of approvals) {
-    if (!isGranted && !added.some((known) => isSameCall(known, call))) added.push(call);
+    if (isGranted || call === undefined) continue;
+    if (!added.some((known) => isSameCall(known, call))) added.push(call);
   }
   return [...others, ...added].slice(-MAX_DECLINED);
 }

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
+import { SmallMap } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import type { FakeRequest } from "@countersign/testkit";
+import type { Interrupt } from "@countersign/wire";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { sseEvents } from "../testing/transports.js";
+import { interruptShown } from "../thread/thread-state.js";
 
 const STARTER = readFileSync(
   new URL("../../../policy/policies/starter.yaml", import.meta.url),
@@ -30,11 +34,12 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /** A question as @ag-ui/mastra 1.1.2 sends it: the call itself is not streamed. */
-const suspended = (toolName: string | undefined): object => ({
+const suspended = (toolName: string | undefined, fields: object): object => ({
   id: "r1::c1",
   reason: "mastra:tool_suspend",
   toolCallId: "c1",
   metadata: { mastra: { type: "mastra_suspend", toolName, args: { room: 4 }, runId: "r1" } },
+  ...fields,
 });
 
 const YES = { status: "resolved" };
@@ -43,7 +48,7 @@ const YES = { status: "resolved" };
 async function after(
   toolName: string | undefined,
   events: readonly object[],
-  { answer = YES as object, tools = [] as string[] } = {},
+  { answer = YES as object, tools = [] as string[], fields = {} as object } = {},
 ): Promise<{ shown: string; rules: (string | undefined)[] }> {
   const threadId = `t${++threads}`;
   const send = async (runId: string, fields: object): Promise<string> => {
@@ -62,7 +67,7 @@ async function after(
   };
   script = ({ body }) => {
     const [start, end] = inRun(idsOf(body), []);
-    const outcome = { type: "interrupt", interrupts: [suspended(toolName)] };
+    const outcome = { type: "interrupt", interrupts: [suspended(toolName, fields)] };
     return [start as object, { ...end, outcome }];
   };
   expect(await send("r1", {})).toContain('"r1::c1"');
@@ -84,6 +89,12 @@ async function resultAfter(
   return `${rules[0] ?? shown}`;
 }
 
+/** The ids of the delivered calls. */
+const callsOf = (shown: string): string[] =>
+  sseEvents(shown)
+    .filter(({ type }) => type === "TOOL_CALL_START")
+    .map(({ toolCallId }) => `${toolCallId as string}`);
+
 /** Returns the ids of the delivered calls. */
 async function callsAfter(
   answer: object,
@@ -91,8 +102,7 @@ async function callsAfter(
 ): Promise<string[]> {
   const events = calls.flatMap(([id, tool]) => call(id, tool, '{"room":4}'));
   const { shown } = await after("book_room", events, { answer });
-  const seen = sseEvents(shown).filter(({ type }) => type === "TOOL_CALL_START");
-  return seen.map(({ toolCallId }) => `${toolCallId as string}`);
+  return callsOf(shown);
 }
 
 test("a question that names its tool binds the tool: only the approved call is delivered, and no declined one", async () => {
@@ -105,6 +115,63 @@ test("a question that names its tool binds the tool: only the approved call is d
   }
   expect(await callsAfter(YES, ["c3", "look_up"], ["c1", "book_room"])).toEqual(["c3", "c1"]);
   expect(await callsAfter(no, ["c3", "look_up"])).toEqual(["c3"]);
+});
+
+const NAMING: readonly [string, object][] = [
+  ["in two places", { metadata: { toolName: "look_up", mastra: { toolName: "book_room" } } }],
+  ["deeper", { metadata: { a: [{ b: { tool_name: "book_room" } }] } }],
+  ["in a list", { metadata: { toolName: ["look_up", "book_room"] } }],
+  ["without a call", { toolCallId: undefined, metadata: { toolName: "book_room" } }],
+  [
+    "among many",
+    {
+      metadata: {
+        toolName: "book_room",
+        others: Array.from({ length: 100 }, (_, index) => ({ toolName: `tool_${index}` })),
+      },
+    },
+  ],
+];
+
+test.each(NAMING)("a declined question binds the tool that it names %s", async (_, fields) => {
+  const events = call("c2", "book_room", "{}");
+  const { shown, rules } = await after(undefined, events, {
+    answer: { status: "cancelled" },
+    fields,
+  });
+  expect(callsOf(shown)).toEqual([]);
+  expect(rules[0]).toBe("gateway/approval");
+});
+
+test("an approval of a question that names two tools lets no call of either through", async () => {
+  const fields = NAMING[0]?.[1] ?? {};
+  for (const tool of ["book_room", "look_up"]) {
+    const { shown } = await after(undefined, call("c1", tool, "{}"), { fields });
+    expect(callsOf(shown)).toEqual([]);
+  }
+});
+
+test("an approval of a question that names a tool and no call lets calls of the tool through", async () => {
+  const fields = { toolCallId: undefined, metadata: { toolName: "book_room" } };
+  const { shown } = await after(undefined, call("c2", "book_room", "{}"), { fields });
+  expect(callsOf(shown)).toEqual(["c2"]);
+});
+
+test("a question names the same tools wherever its metadata has them", () => {
+  const metadata = fc
+    .tuple(fc.jsonValue({ maxDepth: 2 }), fc.array(fc.constantFrom("a", "list", "mastra")))
+    .map(([value, path]) => {
+      const named: object = { toolName: "pay", value };
+      return path.reduce((inner, key) => (key === "list" ? [inner] : { [key]: inner }), named);
+    })
+    .map((inner) => ({ inner, toolName: "look_up" }));
+  fc.assert(
+    fc.property(metadata, (value) => {
+      const interrupt = { id: "i", reason: "x", toolCallId: "c1", metadata: value };
+      const { toolNames = [] } = interruptShown(interrupt as Interrupt, "r1", new SmallMap());
+      expect(toolNames).toEqual(expect.arrayContaining(["look_up", "pay"]));
+    }),
+  );
 });
 
 test("the result of an approved call has the class of that call although its start was not streamed", async () => {

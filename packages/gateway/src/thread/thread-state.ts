@@ -1,4 +1,4 @@
-import { isJsonObject, SmallMap } from "@countersign/core";
+import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Interrupt, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "./digest.js";
@@ -30,8 +30,10 @@ export type CallState = {
 export type InterruptState = {
   runId: string;
   toolCallId?: string;
-  /** The tool that the interrupt names for its call, when the call itself was not delivered. */
+  /** The one tool that the interrupt names for its call, when the call itself was not delivered. */
   toolName?: string;
+  /** The tools that the interrupt is about in addition to `call`, unless `toolName` is the only one. */
+  toolNames?: readonly string[];
   /** The call as it was delivered before the interrupt. */
   call?: { name: string; arguments: string; lenient?: string };
   responseSchema?: JsonObject;
@@ -52,11 +54,14 @@ export function interruptShown(
   calls: ThreadState["calls"],
 ): InterruptState {
   const call = toolCallId === undefined ? undefined : calls.get(toolCallId);
-  const toolName = toolCallId === undefined || call !== undefined ? undefined : namedTool(metadata);
+  const names = new Set(namedTools(metadata));
+  if (call !== undefined) names.delete(call.name);
+  const [toolName] = names;
+  const isOne = names.size === 1 && toolCallId !== undefined && call === undefined;
   return {
     runId,
     ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(toolName === undefined ? {} : { toolName }),
+    ...(toolName === undefined ? {} : isOne ? { toolName } : { toolNames: [...names] }),
     ...(call?.arguments === undefined
       ? {}
       : {
@@ -74,17 +79,31 @@ export function interruptShown(
 /** Longer names are invalid for a tool: see `ERR_TOOLS_NAME`. */
 const MAX_TOOL_NAME = 128;
 
+/** Maximum number of tools that an interrupt names. One that names more is about every tool. */
+export const MAX_NAMED_TOOLS = 64;
+
 /**
- * The tool that an interrupt's metadata names: `toolName`, at the top or under the framework's own
- * key (Mastra).
+ * The tools that an interrupt's metadata names: `toolName` or `tool_name`, at any depth. Frameworks use keys of
+ * their own (Mastra), and clients differ in the name that they show.
  */
-function namedTool(metadata: Interrupt["metadata"]): string | undefined {
-  const own = Object.values(metadata ?? {}).filter((value) => isJsonObject(value));
-  for (const place of [metadata ?? {}, ...own]) {
-    const name = isJsonObject(place) && Object.hasOwn(place, "toolName") ? place["toolName"] : "";
-    if (typeof name === "string" && name !== "" && name.length <= MAX_TOOL_NAME) return name;
+function namedTools(metadata: Interrupt["metadata"]): string[] {
+  const names: string[] = [];
+  const open: { readonly value: unknown; readonly isName: boolean }[] = [
+    { value: metadata, isName: false },
+  ];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { value, isName } = place;
+    if (typeof value === "string") {
+      if (isName && value !== "" && value.length <= MAX_TOOL_NAME) names.push(value);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        const isMember = key === "toolName" || key === "tool_name";
+        open.push({ value: inner, isName: isMember || (isName && Array.isArray(value)) });
+      }
+    }
+    if (names.length > MAX_NAMED_TOOLS) break;
   }
-  return undefined;
+  return names;
 }
 
 /**
