@@ -107,7 +107,7 @@ test("what no link was found in, no renderer makes a link of", () => {
     { numRuns: 3000 },
   );
   expect(linked).toBeGreaterThan(100);
-});
+}, 300_000);
 
 test("errors without a link pass, and so do links elsewhere", () => {
   const plain = fc.oneof(

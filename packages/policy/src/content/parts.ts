@@ -76,9 +76,7 @@ function findInMember<Found>(
   if (part === "tool_results") {
     const findInResult = (text: string): Found | undefined =>
       findIn(text) ?? findInJson(text, findIn);
-    return (
-      findInValue(value, pointer, findInResult) ?? findInJoined(value, pointer, findInResult)
-    );
+    return findInValue(value, pointer, findInResult) ?? findInJoined(value, pointer, findInResult);
   }
   return findInPaths(value, pointer, findIn) ?? findInValue(value, pointer, findIn);
 }

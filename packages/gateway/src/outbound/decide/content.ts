@@ -20,7 +20,7 @@ export class ContentWatch {
   /** The last delivered message list. */
   #listed: MessagesById | undefined;
 
-  constructor(settings: ContentSettings, sent: readonly Message[], isEnvelopeClient: boolean) {
+  constructor(settings: ContentSettings, sent: readonly Message[], isEnvelopeClient = false) {
     this.#settings = settings;
     this.#alone = createContentReader(settings);
     this.#sent = new MessagesById(sent);
