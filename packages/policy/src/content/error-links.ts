@@ -14,13 +14,15 @@ const LINK = new RegExp(
     // A character reference that can stand for one of these characters.
     String.raw`&(?!(?:amp|lt|gt|quot|apos|nbsp);)(?:#|[a-z][a-z0-9]*;|colon|sol)`,
     // A mail address. Packages (`x@1.2.3`), folders (`/@scope`) and decorators (`'@app.route'`) are none.
-    String.raw`[\p{L}\p{N}.;:&=+$,!_-]"*@[^\s/@]*\.[\p{L}\p{N}_-]*\p{L}|<[^\s<>@]+@[^\s<>@]+>`,
+    String.raw`[\p{L}\p{N}.;:&=+$,!#%*?^\x60{|}~_-]"*@[^\s/@]*\.[\p{L}\p{N}_-]*\p{L}|<[^\s<>@]+@[^\s<>@]+>`,
   ].join("|"),
   "iu",
 );
 /** A name with something behind it, which linkify-it links where the name ends in a top-level domain: `evil.com/login`. */
 const NAME_AND_PATH =
   /(?<![\p{L}\p{N}.:/\\@_-])(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)(?::\d{1,5})?(?=\/|[?#]\S)/giu;
+/** markdown-it 15 takes these for the name of a mail address. */
+const SIGN_AND_NAME = /['/]@(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)/giu;
 /** Remark links a text after it has removed these. */
 const ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
 
@@ -74,8 +76,10 @@ function findInError(event: JsonObject, find: Find): FoundText<number> | undefin
 function linkAt(text: string): number | undefined {
   const link = LINK.exec(text)?.index;
   if (link !== undefined) return link;
-  for (const { 1: domain, index } of text.matchAll(NAME_AND_PATH)) {
-    if (domain !== undefined && DOMAINS.has(domain.toLowerCase())) return index;
+  for (const form of [NAME_AND_PATH, SIGN_AND_NAME]) {
+    for (const { 1: domain, index } of text.matchAll(form)) {
+      if (domain !== undefined && DOMAINS.has(domain.toLowerCase())) return index;
+    }
   }
   return undefined;
 }
