@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { compilePolicy, loadPolicy } from "@countersign/policy";
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import { sseFrame } from "@countersign/testkit";
 import type { FakeRequest } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -60,6 +60,7 @@ test("a withheld question ends the run, and the error names the policy line that
   const { type, code, message, metadata } = errorIn(await send("t1", "r1"));
   expect([type, code]).toEqual(["RUN_ERROR", "BLOCKED_BY_POLICY"]);
   expect(message).toContain("asked a question that was not shown");
+  expect(message).toContain("start a new conversation");
   const { remedy, receipt } = metadata.countersign.problem;
   expect(receipt).toMatch(/^agui-/);
   const lines = remedy.replace("add to the policy under rules: ", "");
@@ -99,3 +100,32 @@ test.each([{}, { protocolVersion: "1.0" }])(
     expect(asked?.messages.map(({ content }) => content)).toEqual(["hello"]);
   },
 );
+
+test("once the operator opens the question, an agent that asks again gets the person's answer, and the thread goes on", async () => {
+  const policy = createPolicyHolder(compilePolicy(loadPolicy(ENFORCED)));
+  const opened = await startFixture((asked) => ({ pieces: script(asked).map(sseFrame) }), {
+    gateway: { policy },
+  });
+  const before = fixture;
+  fixture = opened;
+  try {
+    const version = { protocolVersion: "1.0" };
+    asking("confirmation");
+    expect(errorIn(await send("again", "r1", version)).code).toBe("BLOCKED_BY_POLICY");
+    const rules = ENFORCED.replace(
+      "    interrupts:\n",
+      "    interrupts:\n      - { match: confirmation, classification: display }\n",
+    ).replace(
+      "      tool_result: { classification: display }\n",
+      "      tool_result: { classification: display }\n      resume: { classification: display }\n",
+    );
+    expect(policy.replace(rules).replaced).toBe(true);
+    expect(await send("again", "r2", version)).toContain('"interrupts":[{"id":"i0"');
+    script = ({ body }) => inRun(idsOf(body), text("a1", "refunded"));
+    const resume = [{ interruptId: "i0", status: "resolved", payload: { approved: true } }];
+    expect(await send("again", "r3", { ...version, resume })).toContain("refunded");
+  } finally {
+    fixture = before;
+    await opened.stop();
+  }
+});
