@@ -1,17 +1,40 @@
 import type { RequestCheckName, RuleMeaning } from "@countersign/policy";
 
 /**
- * The rules that the gateway enforces under every policy. Each of its denials takes the rule id from this table, so that every rule has a
- * meaning. docs/policy/rules.md and `countersign policy explain` print the same table.
+ * The meaning of each rule that the gateway enforces under every policy: first the rules about events, in the order in which
+ * outbound/decide/rules.ts evaluates them, then those of operators and of the request path. docs/policy/rules.md and
+ * `countersign policy explain` print the same table.
  */
 export const OWN_RULES = {
-  "gateway/role": {
-    means: "the agent speaks as `system`, `developer` or `user`: text in the person's place",
-    remedy: "have the agent send its text in the role of `assistant`",
+  "gateway/run-limit": {
+    means:
+      "the run reached a limit: its time, its events, its bytes, or the time without an event; the reason names the code",
+    remedy:
+      "see why the agent does not finish; `limits.run_timeout`, `run_silence`, `run_events` and `run_bytes` in `countersign.yaml` set the limits",
+    opening: {
+      config:
+        "limits: { run_timeout: 259200, run_silence: 7200, run_events: 10000000, run_bytes: 10737418240 }",
+    },
+  },
+  "gateway/invalid": {
+    means: "something could not be read as an event or as a request; the reason names the code",
+    remedy:
+      "look the code up: `countersign policy explain CODE`; `countersign doctor URL` shows the agent's own",
+    opening: { closed: "an event or a request that cannot be read cannot be judged" },
+  },
+  "gateway/order": {
+    means: "an event breaks a rule that the official client checks, so the run ends",
+    remedy: "fix the agent; `countersign doctor URL` names the rule and the event",
     opening: {
       closed:
-        "text in the role of the person or of the system would be taken for theirs by the person and by the model",
+        "the official client throws at such a stream, so delivering it would end the run as well",
     },
+  },
+  "gateway/known-call": {
+    means:
+      "the agent opens a tool call of an earlier run or of the history again; a client would append to what was read",
+    remedy: "give a new call a new id; the result of the old one may still come",
+    opening: { closed: "a client would append new arguments to those the person has read" },
   },
   "gateway/message-role": {
     means:
@@ -31,12 +54,6 @@ export const OWN_RULES = {
         "the history is what the person and the application said; no policy lets an agent change it",
     },
   },
-  "gateway/prototype": {
-    means:
-      "a state, an activity or a custom event has a member `__proto__`, or `prototype` within `constructor`: merging it could change every object of the page",
-    remedy: "have the agent use other names for these members; as values the words pass",
-    opening: { closed: "merging such a member can change every object of the page" },
-  },
   "gateway/reopened": {
     means:
       "the agent appends text to a message of which the gateway does not know exactly what the client has: one of an earlier run that the request does not repeat, or one that existed before a message list or that an echoed input brought",
@@ -47,11 +64,13 @@ export const OWN_RULES = {
         "the gateway does not know what the client has of the text, so it cannot judge what it becomes",
     },
   },
-  "gateway/known-call": {
-    means:
-      "the agent opens a tool call of an earlier run or of the history again; a client would append to what was read",
-    remedy: "give a new call a new id; the result of the old one may still come",
-    opening: { closed: "a client would append new arguments to those the person has read" },
+  "gateway/role": {
+    means: "the agent speaks as `system`, `developer` or `user`: text in the person's place",
+    remedy: "have the agent send its text in the role of `assistant`",
+    opening: {
+      closed:
+        "text in the role of the person or of the system would be taken for theirs by the person and by the model",
+    },
   },
   "gateway/result": {
     means:
@@ -60,10 +79,11 @@ export const OWN_RULES = {
       "wait for the client's `tool` message, or set `ag_ui_tools.allow_agent_results: true` where the agent may answer",
     opening: { policy: "ag_ui_tools: { allow_agent_results: true }" },
   },
-  "gateway/renamed": {
-    means: "a message list repeats a tool call under another name",
-    remedy: "repeat calls as they were made",
-    opening: { closed: "the person judged the call by its first name" },
+  "gateway/prototype": {
+    means:
+      "a state, an activity or a custom event has a member `__proto__`, or `prototype` within `constructor`: merging it could change every object of the page",
+    remedy: "have the agent use other names for these members; as values the words pass",
+    opening: { closed: "merging such a member can change every object of the page" },
   },
   "gateway/raw": {
     means: "a `RAW` event came while something is withheld on the thread, which it could repeat",
@@ -74,16 +94,24 @@ export const OWN_RULES = {
         "a RAW event could repeat what is withheld; open what is withheld instead, and RAW events pass again on new threads",
     },
   },
-  "gateway/reserved-name": {
-    means: "a custom event has a name that begins with `countersign.`, or looks as if",
-    remedy: "use a prefix of your own; `countersign.ui_render_hint` is the exception",
-    opening: { closed: "only the gateway speaks under this prefix: a page trusts it" },
-  },
-  "gateway/held": {
+  "gateway/encrypted-size": {
     means:
-      "a tool call was held until its arguments are whole, for a schema, a condition or an approval, and the stream ended first",
-    remedy: "look why the agent's stream broke off; `TOOL_CALL_END` was missing",
-    opening: { closed: "the rule waits for the whole call, and the stream ended before it came" },
+      "an encrypted value (reasoning or a signature, by itself or on a listed message or call) is longer than the limit",
+    remedy:
+      "have the agent send shorter values, or raise `limits.encrypted_value_bytes` in `countersign.yaml`",
+    opening: { config: "limits: { encrypted_value_bytes: 4194304 }" },
+  },
+  "gateway/approval": {
+    means:
+      "after the person answered, the agent makes another call than they were shown, one that they declined, a second one, or one whose arguments the gateway cannot read",
+    remedy:
+      "call the tool with the name and arguments of the question, once; ask again for anything else (`ag_ui_request.approval` sets the mode)",
+    opening: { policy: "ag_ui_request: { approval: { mode: observe } }" },
+  },
+  "gateway/renamed": {
+    means: "a message list repeats a tool call under another name",
+    remedy: "repeat calls as they were made",
+    opening: { closed: "the person judged the call by its first name" },
   },
   "gateway/withheld": {
     means:
@@ -94,6 +122,11 @@ export const OWN_RULES = {
       policy: "ag_ui_classify: { interrupts: [{ match: REASON, classification: display }] }",
     },
   },
+  "gateway/reserved-name": {
+    means: "a custom event has a name that begins with `countersign.`, or looks as if",
+    remedy: "use a prefix of your own; `countersign.ui_render_hint` is the exception",
+    opening: { closed: "only the gateway speaks under this prefix: a page trusts it" },
+  },
   "gateway/unsound": {
     means:
       "an event is in order for the agent but not in what is left for the person: its client would throw",
@@ -101,48 +134,16 @@ export const OWN_RULES = {
       "look at what was withheld before it in the same run (`countersign receipts list --run RUN --blocked`), and open that",
     opening: { closed: "the client would throw; open what was withheld before this event" },
   },
-  "gateway/order": {
-    means: "an event breaks a rule that the official client checks, so the run ends",
-    remedy: "fix the agent; `countersign doctor URL` names the rule and the event",
-    opening: {
-      closed:
-        "the official client throws at such a stream, so delivering it would end the run as well",
-    },
-  },
-  "gateway/invalid": {
-    means: "something could not be read as an event or as a request; the reason names the code",
-    remedy:
-      "look the code up: `countersign policy explain CODE`; `countersign doctor URL` shows the agent's own",
-    opening: { closed: "an event or a request that cannot be read cannot be judged" },
-  },
-  "gateway/encrypted-size": {
+  "gateway/held": {
     means:
-      "an encrypted value (reasoning or a signature, by itself or on a listed message or call) is longer than the limit",
-    remedy:
-      "have the agent send shorter values, or raise `limits.encrypted_value_bytes` in `countersign.yaml`",
-    opening: { config: "limits: { encrypted_value_bytes: 4194304 }" },
-  },
-  "gateway/run-limit": {
-    means:
-      "the run reached a limit: its time, its events, its bytes, or the time without an event; the reason names the code",
-    remedy:
-      "see why the agent does not finish; `limits.run_timeout`, `run_silence`, `run_events` and `run_bytes` in `countersign.yaml` set the limits",
-    opening: {
-      config:
-        "limits: { run_timeout: 259200, run_silence: 7200, run_events: 10000000, run_bytes: 10737418240 }",
-    },
+      "a tool call was held until its arguments are whole, for a schema, a condition or an approval, and the stream ended first",
+    remedy: "look why the agent's stream broke off; `TOOL_CALL_END` was missing",
+    opening: { closed: "the rule waits for the whole call, and the stream ended before it came" },
   },
   "gateway/operator-stop": {
     means: "an operator ended the run through the control plane; the reason names the admin token",
     remedy: "ask the operator; the person may ask again",
     opening: { closed: "an operator ended the run" },
-  },
-  "gateway/approval": {
-    means:
-      "after the person answered, the agent makes another call than they were shown, one that they declined, a second one, or one whose arguments the gateway cannot read",
-    remedy:
-      "call the tool with the name and arguments of the question, once; ask again for anything else (`ag_ui_request.approval` sets the mode)",
-    opening: { policy: "ag_ui_request: { approval: { mode: observe } }" },
   },
   "gateway/one-way": {
     means:

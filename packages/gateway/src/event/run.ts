@@ -47,6 +47,21 @@ export type StreamReceipts = {
   take(context: EventContext): AgUiReceipt | undefined;
 };
 
+/** The person's answers about tool calls, for `gateway/approval`. */
+export type CallApprovals = {
+  /** Whether an answer is about a tool with this name, so that calls of the tool are held until their arguments are complete. */
+  isAbout(toolName: string): boolean;
+  /** Returns why a call may not be made; `undefined` if it may. An allowed call uses an approval. */
+  refusalReason(request: DecisionRequest): string | undefined;
+};
+
+/** The times at which calls were denied on the thread, for `ag_ui_tools.quarantine`. */
+export type DeniedCallTimes = {
+  /** The number of calls denied since then. */
+  since(time: number): number;
+  add(now: number): void;
+};
+
 /** The state and settings of one run that the stages share. */
 export type Run = {
   readonly agent: string;
@@ -72,6 +87,8 @@ export type Run = {
   readonly policy: CompiledPolicy;
   /** Evaluates the policy with the tokens and counters of this connection. */
   readonly judge: (request: DecisionRequest) => DecisionResult;
+  readonly approvals?: CallApprovals | undefined;
+  readonly deniedCalls?: () => DeniedCallTimes;
   readonly counters: RunCounters;
   readonly recorder: Recorder;
   /** The receipts for a client that asked for them. */

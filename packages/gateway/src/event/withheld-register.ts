@@ -1,4 +1,6 @@
 import { assertWithin, SmallMap } from "@countersign/core";
+import type { AgUiEvent } from "@countersign/wire";
+import { keysOf } from "./unit.js";
 import type { UnitKey } from "./unit.js";
 
 /** Why the gateway withholds a unit: the rule and reason of the first block. */
@@ -21,6 +23,16 @@ export class WithheldRegister {
   /** Why a unit is withheld, or `undefined` when it is not. */
   find(key: UnitKey): Withheld | undefined {
     return this.#units.get(key);
+  }
+
+  /** Why an event is withheld: its unit is, or a unit that it belongs to. */
+  findFor(event: AgUiEvent): Withheld | undefined {
+    if (this.#units.size === 0) return undefined;
+    for (const key of keysOf(event)) {
+      const why = this.#units.get(key);
+      if (why !== undefined) return why;
+    }
+    return undefined;
   }
 
   /** Withholds a unit. The first reason stays. */

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { STATUSES } from "../http/refusal.js";
 import { allRules, explainRule, rulesPage } from "./explain-rule.js";
 import { OWN_RULES } from "../event/own-rules.js";
+import { RULES } from "../outbound/decide/rules.js";
 import { remedyOf } from "../http/remedies.js";
 
 const SOURCES = fileURLToPath(new URL("..", import.meta.url));
@@ -24,6 +25,21 @@ test("every rule that the gateway blocks by has a meaning, and no other rule has
   expect([...namedInSources(/(?<=")gateway\/[a-z-]+(?=")/g)].toSorted()).toEqual(
     Object.keys(OWN_RULES).toSorted(),
   );
+});
+
+test("the table of meanings has the rules about events in the order of their evaluation, then those of other acts", () => {
+  const evaluated = Object.values(RULES).flatMap(({ rules }) => rules.map(({ name }) => name));
+  const own = new Set(evaluated.filter((name) => name.startsWith("gateway/")));
+  const others = ["gateway/operator-stop", "gateway/one-way", "gateway/no-run"];
+  expect(Object.keys(OWN_RULES)).toEqual([...own, ...others]);
+  expect(evaluated.filter((name) => !own.has(name))).toContain("policy");
+});
+
+test("no file but the list names a rule about events in order to block by it", () => {
+  const about = /(?<=")gateway\/[a-z-]+(?=")/g;
+  const named = namedInSources(about, /^outbound\/(?!decide\/rules\.ts$)/);
+  // Deliver reports the end of the run by this rule; decide withholds a repeated call under a key of its own.
+  expect([...named].toSorted()).toEqual(["gateway/known-call", "gateway/unsound"]);
 });
 
 test("every rule of a policy and every check of a request has a meaning and a remedy", () => {

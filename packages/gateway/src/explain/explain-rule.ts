@@ -3,6 +3,7 @@ import type { Opening, RuleMeaning } from "@countersign/policy";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRule } from "@countersign/wire/order";
 import { OWN_RULES, REQUEST_RULES } from "../event/own-rules.js";
+import { RULES } from "../outbound/decide/rules.js";
 
 const REQUEST = "ag_ui_request.";
 
@@ -57,8 +58,20 @@ export function rulesPage(): string {
     ([rule, { means, remedy, opening }]) =>
       `| \`${rule}\` | ${means} | ${remedy} | ${cellOf(rule, opening)} |`,
   );
-  return `${HEAD}\n${rows.join("\n")}\n`;
+  const order = Object.values(RULES).flatMap(({ when, rules }) =>
+    rules.map(({ name, blocks }, index) => {
+      const moment = index === 0 ? when : "";
+      return `| ${moment} | ${blocks} | ${STEPS.get(name) ?? `\`${name}\``} |`;
+    }),
+  );
+  return `${HEAD}\n${rows.join("\n")}\n${ORDER}\n${order.join("\n")}\n`;
 }
+
+/** The names of steps whose decision is that of another rule. */
+const STEPS: ReadonlyMap<string, string> = new Map([
+  ["policy", "the policy"],
+  ["first rule", "the rule that withheld the unit"],
+]);
 
 const HEAD = `# What a rule on a receipt means
 
@@ -76,3 +89,12 @@ This page is made from the table that the gateway takes its rules from; a test f
 
 | rule | what it says | what helps | lines that open it |
 |---|---|---|---|`;
+
+const ORDER = `
+## Order of evaluation
+
+The gateway evaluates every event of an agent in this order. At each moment the first rule that blocks decides. This is the list that
+the gateway evaluates ([rules.ts](../../packages/gateway/src/outbound/decide/rules.ts)): no event is blocked elsewhere.
+
+| when | blocks | rule |
+|---|---|---|`;

@@ -4,15 +4,8 @@ import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/pol
 import type { RunAgentInput } from "@countersign/wire";
 import { agentBody } from "./agent-body.js";
 import { locateRefusedPart } from "./locate-refused-part.js";
-import {
-  denialOf,
-  errorOf,
-  isFindingDenial,
-  permitWithObserved,
-  ruleOf,
-  wouldBlockRulesOf,
-  sortFindings,
-} from "./finding.js";
+import { permitWithObserved, wouldBlockRulesOf } from "../outbound/decide/denial.js";
+import { denialOf, errorOf, isFindingDenial, ruleOf, sortFindings } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { blockerDenial, blockerError } from "./send-blocker.js";
 import { checkKeys, decodeRequest, enforceRequest, translateRequest } from "./read-request.js";

@@ -1,56 +1,33 @@
 import type { JsonObject } from "@countersign/core";
 import { looksLike } from "@countersign/policy";
-import type { CompiledPolicy, Denial } from "@countersign/policy";
-import type { DecisionResult, DecisionRequest } from "../event/judge.js";
-import { ownDenial } from "../outbound/decide/structure.js";
+import type { CompiledPolicy } from "@countersign/policy";
+import type { DecisionRequest } from "../event/judge.js";
+import type { CallApprovals } from "../event/run.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
 import { MAX_NAMED_TOOLS } from "../thread/thread-state.js";
 import type { AskedCall, ThreadState } from "../thread/thread-state.js";
-import { permitWithObserved, wouldBlockRulesOf } from "./finding.js";
 import { isSameCall } from "./resume.js";
 import type { Approval } from "./resume.js";
 
-/** The rule that blocks a call other than the one the person was shown. */
-export const APPROVAL_RULE = "gateway/approval";
-
-type Judge = (request: DecisionRequest) => DecisionResult;
-
 /**
- * Binds the calls of a run to the person's answers.
+ * The person's answers that bind the calls of a run; `undefined` if there are none.
  *
  * For a tool that the run was resumed about, the agent may make the call that the person was shown, once for each approval. The agent may
  * not repeat a call that the person declined, in this run or earlier on the thread. Calls of these tools are held until their arguments are
  * complete, because the gateway compares the arguments.
  */
-export function bindApprovals(
-  policy: CompiledPolicy,
-  judge: Judge,
+export function approvalsOf(
+  { request }: CompiledPolicy,
   approvals: readonly Approval[],
   state: ThreadState,
-): { policy: CompiledPolicy; judge: Judge } {
-  const mode = policy.request.mode("approval");
-  if (mode === "off" || approvals.length + state.declined.length === 0) return { policy, judge };
-  const answers = new Answers(approvals, state);
-  return {
-    policy: {
-      ...policy,
-      needsArguments: (name) => answers.isAbout(name) || policy.needsArguments(name),
-    },
-    judge: (request) => {
-      const result = judge(request);
-      if (!result.decision.allow) return result;
-      const reason = answers.refusalReason(request);
-      if (reason === undefined) return result;
-      const denial: Denial = ownDenial(APPROVAL_RULE, reason, policy.onBlock);
-      return mode === "observe"
-        ? { ...result, decision: permitWithObserved(denial, wouldBlockRulesOf(result.decision)) }
-        : { ...result, decision: denial };
-    },
-  };
+): CallApprovals | undefined {
+  if (request.mode("approval") === "off") return undefined;
+  if (approvals.length + state.declined.length === 0) return undefined;
+  return new Answers(approvals, state);
 }
 
 /** The person's answers about calls, and the approvals that calls have used. */
-class Answers {
+class Answers implements CallApprovals {
   readonly #answers: readonly Approval[];
   /** Tools for which this run may make only approved calls. */
   readonly #asked: ReadonlySet<string>;
@@ -81,7 +58,6 @@ class Answers {
     return undefined;
   }
 
-  /** Returns why a call may not be made; `undefined` if it may. An allowed call uses an approval. */
   refusalReason({ facts, event, listedArguments }: DecisionRequest): string | undefined {
     const { source } = facts;
     if (source !== "TOOL_CALL_START" && source !== "TOOL_CALL_END") return undefined;

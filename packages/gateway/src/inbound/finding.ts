@@ -1,6 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import { MAX_FURTHER_RULES } from "@countersign/policy";
-import type { CompiledPolicy, Denial, Permit, RequestCheckName } from "@countersign/policy";
+import type { CompiledPolicy, Denial, RequestCheckName } from "@countersign/policy";
 import type { StoredRow } from "../store/keyed-store.js";
 import "../base/errors.js";
 import type { RefusedPart } from "../base/errors.js";
@@ -108,18 +107,6 @@ export function sortFindings(
     wouldBlockRules: wouldBlock.map(ruleOf),
     remarks: counted.filter(isRemark),
   };
-}
-
-/** Every rule that would have blocked a permitted request or event in enforce mode. */
-export function wouldBlockRulesOf({ observed, further = [] }: Permit): string[] {
-  return observed === undefined ? [] : [observed.rule, ...further];
-}
-
-/** Creates a permit that names the first denial of observe mode and the rules of the others. */
-export function permitWithObserved(first: Denial, rules: readonly string[]): Permit {
-  const others = new Set(rules.filter((rule) => rule !== first.rule));
-  const further = [...others].slice(0, MAX_FURTHER_RULES);
-  return { allow: true, observed: first, ...(further.length === 0 ? {} : { further }) };
 }
 
 /** Converts a finding to a denial. */

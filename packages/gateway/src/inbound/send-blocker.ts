@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
-import { ownDenial } from "../outbound/decide/structure.js";
+import { ownDenial } from "../outbound/decide/denial.js";
 import type { OwnRuleId } from "../event/own-rules.js";
 import "../base/errors.js";
 

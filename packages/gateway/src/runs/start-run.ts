@@ -6,11 +6,10 @@ import type { RunLimits } from "../event/run-limits.js";
 import type { ClientDialect, Run } from "../event/run.js";
 import type { ClientSink } from "../event/sink.js";
 import { admitRequest } from "../inbound/admit.js";
-import { bindApprovals } from "../inbound/approval.js";
+import { approvalsOf } from "../inbound/approval.js";
 import "../base/errors.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
-import { bindQuarantine } from "../outbound/decide/quarantine.js";
 import { subagentsOf } from "../outbound/order/subagents.js";
 import { ReceiptChain, showsHashedForm } from "../outbound/record/receipt-chain.js";
 import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
@@ -101,7 +100,6 @@ function createRun(
   const clientDialect = request.clientDialect ?? dialectOf(input);
   const observer = new RunObserver(context, connection.session, handle);
   const withheld = thread.openWithheld();
-  const bound = bindApprovals(policy, connection.judge, thread.approvals, thread.state);
   const earlier = thread.earlier();
   const run: Run = {
     agent: target.name,
@@ -130,8 +128,10 @@ function createRun(
       // A client that opened its stream without an input may have had a state before.
       target.transport === "get-sse" || clientDialect === "as-sent",
     ),
-    policy: bound.policy,
-    judge: bindQuarantine(policy, bound.judge, () => thread.deniedCalls(), context.clock),
+    policy,
+    judge: connection.judge,
+    approvals: approvalsOf(policy, thread.approvals, thread.state),
+    deniedCalls: () => thread.deniedCalls(),
     beforeDelivery: thread.follow(clientDialect),
     counters: handle.counters,
     recorder: context.recorder,

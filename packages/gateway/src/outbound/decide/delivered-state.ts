@@ -12,6 +12,9 @@ const MAX_KNOWN = 100_000;
 /** Marks a message to which no text may be appended. */
 const NEVER = -1;
 
+/** A call of the run, and whether the client has it. */
+type Call = { readonly name: string; isDelivered: boolean };
+
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
 /** The messages and calls that the client has: from its request, from this stream, or from the ledger of the thread. */
@@ -20,7 +23,7 @@ export class DeliveredState {
   readonly #earlier: EarlierThread;
   readonly #roles = new SmallMap<string, Message["role"]>();
   // Created when first needed: most runs have only text, and an empty map takes 200 bytes.
-  #calls: Map<string, string> | undefined;
+  #calls: Map<string, Call> | undefined;
   /** Complete calls: a message list contained them, or their end was delivered. */
   #whole: Set<string> | undefined;
   /** Messages of the person or their application, which no agent may change. */
@@ -124,9 +127,15 @@ export class DeliveredState {
     return record !== undefined && !isRecordedAnswer(record, answer);
   }
 
-  /** The known tool name of a call. */
+  /** The tool name of a call that the client has. */
   callName(toolCallId: string): string | undefined {
-    return this.#calls?.get(toolCallId) ?? this.#earlier.calls.get(toolCallId)?.name;
+    const call = this.#calls?.get(toolCallId);
+    return call?.isDelivered === true ? call.name : this.#earlier.calls.get(toolCallId)?.name;
+  }
+
+  /** The tool name of a call, withheld or not: receipts about a withheld call name its tool. */
+  toolName(toolCallId: string): string | undefined {
+    return this.#calls?.get(toolCallId)?.name ?? this.#earlier.calls.get(toolCallId)?.name;
   }
 
   /** Whether a call is complete: it is in the request or in a message list, has ended, or belongs to an earlier run. */
@@ -138,6 +147,11 @@ export class DeliveredState {
   /** Whether a call of an earlier run was to a tool that the client declared then. */
   wasClientsCall(toolCallId: string): boolean {
     return this.#earlier.calls.get(toolCallId)?.isClients === true;
+  }
+
+  /** Records a call that arrives, before the decision about it. */
+  opened(toolCallId: string, name: string): void {
+    this.#callOf(toolCallId, name);
   }
 
   /** Records an event that is delivered. */
@@ -160,7 +174,8 @@ export class DeliveredState {
         const carrier = this.carrierOf(event);
         this.#begin(carrier, this.#earlier.messages.has(carrier) ? NEVER : this.#lists);
         this.#add(carrier, "assistant");
-        return this.#addCall(event.toolCallId, event.toolCallName);
+        this.#callOf(event.toolCallId, event.toolCallName).isDelivered = true;
+        return undefined;
       }
       case "TOOL_CALL_END":
         return this.#addWhole(event.toolCallId);
@@ -196,10 +211,9 @@ export class DeliveredState {
     if (message.role === "tool") return this.#addAnswer(message.id, message);
     if (message.role !== "assistant") return;
     for (const call of message.toolCalls ?? []) {
-      if (this.#calls?.has(call.id) !== true) {
-        this.#addWhole(call.id);
-      }
-      this.#addCall(call.id, call.function.name);
+      const known = this.#callOf(call.id, call.function.name);
+      if (!known.isDelivered) this.#addWhole(call.id);
+      known.isDelivered = true;
     }
   }
 
@@ -228,11 +242,15 @@ export class DeliveredState {
     this.#whole.add(id);
   }
 
-  #addCall(id: string, name: string): void {
+  /** The call with this id. A call that is opened again keeps its first name: the person judged the call by that name. */
+  #callOf(id: string, name: string): Call {
     this.#calls ??= new Map();
-    if (this.#calls.has(id)) return;
+    const known = this.#calls.get(id);
+    if (known !== undefined) return known;
     assertWithin("maxKnownCalls", this.#calls.size + 1, MAX_KNOWN);
-    this.#calls.set(id, name);
+    const call = { name, isDelivered: false };
+    this.#calls.set(id, call);
+    return call;
   }
 }
 

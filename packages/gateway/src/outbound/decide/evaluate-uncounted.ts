@@ -2,8 +2,8 @@ import type { JsonObject } from "@countersign/core";
 import type { Decision, EventFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
-import type { Run } from "../../event/run.js";
 import { opensCall } from "./quarantine.js";
+import type { RuleState } from "./rule.js";
 
 /**
  * Evaluates conditions on the start and the arguments of a call that is judged as a whole. Returns a denial or an observed denial.
@@ -12,23 +12,23 @@ import { opensCall } from "./quarantine.js";
  * would never apply once another rule has the call held.
  */
 export function evaluateEarlier(
-  run: Run,
+  state: RuleState,
   facts: EventFacts,
   held: readonly EventContext[],
 ): Decision | undefined {
   const start = held[0]?.event;
   if (start?.type !== "TOOL_CALL_START") return undefined;
   const events = [start, ...joinedArguments(start.toolCallId, held)];
-  return evaluateUncounted(run, facts, events);
+  return evaluateUncounted(state, facts, events);
 }
 
 /** Evaluates conditions on events that come with one that is judged itself, without counting them again. */
 export function evaluateUncounted(
-  run: Run,
+  state: RuleState,
   facts: EventFacts,
   events: readonly AgUiEvent[],
 ): Decision | undefined {
-  if (events.length === 0 || !readsUncounted(run)) return;
+  if (events.length === 0 || !readsUncounted(state)) return;
   // The facts are those of the complete call; evaluating it here opens nothing.
   const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
   const isOfCall = opensCall(facts);
@@ -42,7 +42,7 @@ export function evaluateUncounted(
       event: payload,
       subject: { payload },
     };
-    const { decision } = run.judge(request);
+    const { decision } = state.judge(request);
     if (!decision.allow) return decision;
     if (decision.observed !== undefined) remark ??= decision;
   }
@@ -50,7 +50,7 @@ export function evaluateUncounted(
 }
 
 /** Whether conditions or `ag_ui_content` read such events: the names, metadata and errors of tools may only be in lists. */
-function readsUncounted({ policy }: Run): boolean {
+function readsUncounted({ run: { policy } }: RuleState): boolean {
   return policy.document.rules.ag_ui_conditions !== undefined || policy.content !== undefined;
 }
 

@@ -1,50 +1,37 @@
+import type { Decision } from "@countersign/policy";
 import { PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step } from "../../event/event-context.js";
-import type { Run } from "../../event/run.js";
-import { UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
-import { createGuard } from "./guard.js";
-import { review } from "./review.js";
-import { ownDenial } from "./structure.js";
+import { evaluateRules, subjectOf } from "./rule.js";
+import type { RuleState } from "./rule.js";
+import { RULES } from "./rules.js";
 
-/** Applies the rules about the form that leaves, to each event that was allowed so far. */
+/** Evaluates the rules about the form that leaves, on each event that was allowed so far. */
 export class FinalRules extends PassingStep {
-  readonly #run: Run;
-  readonly #guard = createGuard();
+  readonly #state: RuleState;
   #isOver = false;
 
-  constructor(run: Run, next: Step) {
+  constructor(state: RuleState, next: Step) {
     super(next);
-    this.#run = run;
+    this.#state = state;
   }
 
   push(context: EventContext): void {
     if (this.#isOver) return;
-    const decision = review(this.#run, context);
-    if (decision !== undefined && decision !== context.decision) {
-      context.decision = decision;
-      // The person gets nothing more of this run but its end, so nothing more is signed as delivered.
-      this.#isOver = !decision.allow && decision.onBlock === "end";
-    }
-    if (!this.#isSound(context)) this.#isOver = true;
+    const { decision, part, supplied } = context;
+    if (!part && (supplied || decision?.allow === true)) this.#check(context, decision);
     this.next.push(context);
   }
 
-  /**
-   * Gives an event the form that its client accepts; blocks an event without such a form.
-   *
-   * This happens before the event is hashed: a receipt names the bytes that leave, and never calls something delivered
-   * that could not be.
-   */
-  #isSound(context: EventContext): boolean {
-    const { event, emitted, decision, part, supplied } = context;
-    if (event === undefined || part || (!supplied && decision?.allow !== true)) return true;
-    const shown = emitted ?? event;
-    const sound = this.#guard.check(shown);
-    if (sound === undefined) {
-      context.decision = ownDenial(UNSOUND_RULE, UNSOUND.message, "end");
-      return false;
-    }
-    if (sound !== shown) context.emitted = sound;
-    return true;
+  #check(context: EventContext, decision: Decision | undefined): void {
+    const subject = subjectOf(this.#state, context);
+    let found = decision === undefined ? undefined : evaluateRules(RULES.delivery, subject);
+    // A remark does not replace an earlier one: enforce mode would name the rule of the first.
+    const isSecond = found?.allow === true && decision?.allow === true && decision.observed;
+    if (found !== undefined && !isSecond) context.decision = found;
+    if (found?.allow !== false) found = evaluateRules(RULES.sound, subject);
+    if (found?.allow !== false) return;
+    context.decision = found;
+    // The person gets nothing more of this run but its end, so nothing more is signed as delivered.
+    this.#isOver = found.onBlock === "end";
   }
 }

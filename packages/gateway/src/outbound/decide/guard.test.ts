@@ -10,6 +10,8 @@ import type { Run } from "../../event/run.js";
 import { createMemoryRecorder, OPEN_POLICY } from "../../testing/fixture.js";
 import { record } from "../record/stage.js";
 import { FinalRules } from "./final-rules.js";
+import { createGuard } from "./guard.js";
+import type { RuleState } from "./rule.js";
 
 /** After withholding, the rest of a stream may be out of order; this stream is so from the start. */
 async function recordAll(events: readonly AgUiEvent[]) {
@@ -36,7 +38,7 @@ async function recordAll(events: readonly AgUiEvent[]) {
       end: () => resolve(),
       fail: () => resolve(),
     });
-    const step = new FinalRules(run, recording);
+    const step = new FinalRules({ run, guard: createGuard() } as unknown as RuleState, recording);
     for (const event of events) {
       const context = createEventContext(0);
       context.event = event;

@@ -1,16 +1,8 @@
-import type { Denial, OnBlock } from "@countersign/policy";
-import type { AgUiEvent, EventOf, Message } from "@countersign/wire";
-import type { WithheldRegister } from "../../event/withheld-register.js";
-import { callKey, foreignKey, messageKey, unitPlaceOf } from "../../event/unit.js";
+import type { Decision } from "@countersign/policy";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { foreignKey, messageKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitKey, UnitPlace } from "../../event/unit.js";
-import type { DeliveredState } from "./delivered-state.js";
-import { ownDenial } from "./structure.js";
-
-/**
- * An event that writes into something that is not its own, and the name under which that event is
- * withheld: never the name of what it wanted to write into, which must stay visible.
- */
-export type Intrusion = { readonly denial: Denial; readonly key: UnitKey };
+import type { Subject } from "./rule.js";
 
 /** Roles of the person and of their application: no call of an agent is attached to what they said. */
 const THE_PERSONS: ReadonlySet<Message["role"]> = new Set(["user", "system", "developer"]);
@@ -23,127 +15,105 @@ const NOT_THE_AGENTS: ReadonlySet<Message["role"]> = new Set([
   "activity",
 ]);
 
-/**
- * The block for an event that would write into a message of another kind.
- *
- * The official client looks a message up by its id alone: a delta is appended to whatever has that id,
- * the person's own messages included, and an activity takes its place.
- */
-export function messageIntrusion(
-  event: AgUiEvent,
-  known: DeliveredState,
-  onBlock: OnBlock,
-): Intrusion | undefined {
-  const target = targetOf(event);
-  if (target === undefined) return undefined;
-  const role = known.roleOf(target.id);
-  if (role === undefined) return undefined;
-  if (target.role === "any" ? NOT_THE_AGENTS.has(role) : role !== target.role) {
-    const reason = `the message is known in the role of ${role}`;
-    return intrusionInto(target.id, ownDenial("gateway/message-role", reason, onBlock));
-  }
-  if (event.type === "TOOL_CALL_RESULT" && known.isOtherAnswer(event)) {
-    const reason = "an answer of the person stays as they gave it";
-    return intrusionInto(target.id, ownDenial("gateway/rewritten", reason, onBlock));
-  }
-  return undefined;
-}
-
-function intrusionInto(messageId: string, denial: Denial): Intrusion {
-  return { key: foreignKey(messageKey(messageId)), denial };
+/** The client would append the new arguments to those that the person has read. */
+export function callOpenedAgain({ context: { event }, state }: Subject): string | undefined {
+  if (!isOfCall(event) || !state.known.isWholeCall(event.toolCallId)) return undefined;
+  return "a tool call that is whole is not opened again";
 }
 
 /**
- * The block for an event that would write into a message of another role, into a call of the history, or into a text
- * whose end the gateway does not know.
+ * A call that the client would put into a message of the person, or into a new message under the id of another. In the second case the
+ * client has two messages of one id, and its next request does not repeat what was delivered.
  */
-export function intrusionOf(
-  event: AgUiEvent,
-  known: DeliveredState,
-  onBlock: OnBlock,
-  register: WithheldRegister,
-): Intrusion | undefined {
-  switch (event.type) {
-    case "TOOL_CALL_START":
-    case "TOOL_CALL_ARGS":
-    case "TOOL_CALL_END": {
-      // The client would append the new arguments to those the person has read.
-      if (known.isWholeCall(event.toolCallId)) {
-        const reason = "a tool call that is whole is not opened again";
-        return {
-          key: foreignKey(callKey(event.toolCallId)),
-          denial: ownDenial("gateway/known-call", reason, onBlock),
-        };
-      }
-      return event.type === "TOOL_CALL_START"
-        ? callIntrusion(event, known, onBlock, register)
-        : undefined;
-    }
-    default:
-      return messageIntrusion(event, known, onBlock) ?? reopening(event, known, onBlock);
-  }
-}
-
-/**
- * The block for a call that the client would put into a message of the person, or into a new message under the id of
- * another. In the second case the client has two messages of one id, and its next request does not repeat what was
- * delivered.
- */
-export function callIntrusion(
-  event: EventOf<"TOOL_CALL_START">,
-  known: DeliveredState,
-  onBlock: OnBlock,
-  register: WithheldRegister,
-): Intrusion | undefined {
+export function callIntoForeign({ context: { event }, state }: Subject): string | undefined {
+  if (event?.type !== "TOOL_CALL_START") return undefined;
+  const { known, register } = state;
   const { toolCallId, parentMessageId = "" } = event;
-  const block = (reason: string): Intrusion => ({
-    key: callKey(toolCallId),
-    denial: ownDenial("gateway/message-role", reason, onBlock),
-  });
   // Some clients append the call to its parent whatever role that has.
   const parent = known.roleOf(parentMessageId);
   if (parent !== undefined && THE_PERSONS.has(parent)) {
-    return block(`the call's message is known in the role of ${parent}`);
+    return `the call's message is known in the role of ${parent}`;
   }
   // The event leaves without a parent that is withheld.
   const isWithheld = register.find(messageKey(parentMessageId)) !== undefined;
   const carrier = isWithheld ? toolCallId : known.carrierOf(event);
   const role = known.roleOf(carrier);
   if (role === undefined) return undefined;
-  if (role !== "assistant") return block(`the call's message is known in the role of ${role}`);
+  if (role !== "assistant") return `the call's message is known in the role of ${role}`;
   const isIntoParent = carrier === parentMessageId && !isWithheld;
   if (isIntoParent || known.callName(toolCallId) !== undefined) return undefined;
-  return block("the call has the id of another message");
+  return "the call has the id of another message";
 }
 
-/** The block for a text that goes on in a message of which the gateway does not know what the client has. */
-function reopening(
-  event: AgUiEvent,
-  known: DeliveredState,
-  onBlock: OnBlock,
-): Intrusion | undefined {
+/**
+ * An event that would write into a message of another kind. The official client looks a message up by its id alone: it appends a delta to
+ * any message with that id, the person's own included, and an activity replaces the message.
+ */
+export function intoOtherRole({ context: { event }, state }: Subject): string | undefined {
   const target = targetOf(event);
-  if (target?.role !== "assistant" && target?.role !== "reasoning") return undefined;
+  if (target === undefined) return undefined;
+  const role = state.known.roleOf(target.id);
+  if (role === undefined) return undefined;
+  if (target.role === "any" ? !NOT_THE_AGENTS.has(role) : role === target.role) return undefined;
+  return `the message is known in the role of ${role}`;
+}
+
+export function otherAnswer({ context: { event }, state }: Subject): string | undefined {
+  if (event?.type !== "TOOL_CALL_RESULT" || !state.known.isOtherAnswer(event)) return undefined;
+  return "an answer of the person stays as they gave it";
+}
+
+/** A text that continues in a message of which the gateway does not know the client's text. */
+export function reopens({ context: { event }, state, place }: Subject): string | undefined {
+  const target = targetOf(event);
+  if (event === undefined || target === undefined) return undefined;
+  if (target.role !== "assistant" && target.role !== "reasoning") return undefined;
   // `gateway/role` blocks this one.
   if (event.type === "TEXT_MESSAGE_START" && (event.role ?? "assistant") !== "assistant") {
     return undefined;
   }
-  if (!known.isClosed(target.id)) return undefined;
-  const reason =
-    "the message is of an earlier run that the request does not repeat, or a message list or an echo came since";
-  return intrusionInto(target.id, ownDenial("gateway/reopened", reason, onBlock));
+  if (!state.known.isClosed(target.id)) return undefined;
+  // A withheld unit keeps the rule that withheld it. A unit that was opened before a list must be closed.
+  if (state.register.findFor(event) !== undefined || state.units.mustClose(place)) return undefined;
+  return "the message is of an earlier run that the request does not repeat, or a message list or an echo came since";
 }
 
-/** The position of an intruding event in its unit, under the key that withholds it. */
-export function intrudingPlace(event: AgUiEvent, { key }: Intrusion): UnitPlace | undefined {
+/**
+ * The position of a blocked attempt in its unit. Its key is never that of the unit that the event would write into, which must stay
+ * visible; a call that is new keeps its own key.
+ */
+export function attemptPlace(event: AgUiEvent, decision: Decision): UnitPlace | undefined {
   const place = unitPlaceOf(event);
-  return place === undefined
-    ? undefined
-    : { key, openKey: foreignKey(place.openKey), phase: place.phase };
+  if (place === undefined) return undefined;
+  const denial = decision.allow ? decision.observed : decision;
+  const isNewCall = isOfCall(event) && denial?.rule !== "gateway/known-call";
+  const key = isNewCall ? place.key : attemptKey(event, place.key);
+  return { key, openKey: foreignKey(place.openKey), phase: place.phase };
 }
 
-function targetOf(event: AgUiEvent): { id: string; role: Message["role"] | "any" } | undefined {
-  switch (event.type) {
+/** The key of an attempt to write into a message, or into the unit with this key. */
+export function attemptKey(event: AgUiEvent, key: UnitKey): UnitKey {
+  const target = targetOf(event);
+  return foreignKey(target === undefined ? key : messageKey(target.id));
+}
+
+type CallEvent = Extract<
+  AgUiEvent,
+  { type: "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_END" }
+>;
+
+function isOfCall(event: AgUiEvent | undefined): event is CallEvent {
+  return (
+    event?.type === "TOOL_CALL_START" ||
+    event?.type === "TOOL_CALL_ARGS" ||
+    event?.type === "TOOL_CALL_END"
+  );
+}
+
+function targetOf(
+  event: AgUiEvent | undefined,
+): { id: string; role: Message["role"] | "any" } | undefined {
+  switch (event?.type) {
     case "TEXT_MESSAGE_START":
     case "TEXT_MESSAGE_CONTENT":
     case "TEXT_MESSAGE_END":

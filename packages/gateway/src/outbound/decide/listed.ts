@@ -1,4 +1,11 @@
+import { canonicalJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
+
+/** Whether two members of messages are the same JSON value; a missing one is `null`. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  return canonicalJson((one ?? null) as JsonValue) === canonicalJson((other ?? null) as JsonValue);
+}
 
 /** The event that would have streamed a listed message, or opened it. */
 export function asStreamed(message: Message): AgUiEvent {

@@ -1,7 +1,6 @@
 import type { CompiledPolicy, Decision, EventFacts } from "@countersign/policy";
-import type { Clock } from "../../base/ports.js";
-import type { DeniedCalls } from "../withhold/denied-calls.js";
 import type { DecisionResult, DecisionRequest } from "../../event/judge.js";
+import type { Run } from "../../event/run.js";
 
 type Judge = (request: DecisionRequest) => DecisionResult;
 
@@ -17,20 +16,15 @@ export function opensCall({ source }: EventFacts): boolean {
 }
 
 /** Passes the number of recently denied calls of the thread to the policy, and counts the calls that it denies. */
-export function bindQuarantine(
-  policy: CompiledPolicy,
-  judge: Judge,
-  denied: () => DeniedCalls,
-  clock: Clock,
-): Judge {
+export function bindQuarantine({ policy, deniedCalls, clock }: Run, judge: Judge): Judge {
   const { quarantineMs } = policy;
-  if (quarantineMs === undefined) return judge;
+  if (quarantineMs === undefined || deniedCalls === undefined) return judge;
   return (request) => {
     const { facts, isContinuation, isUncounted, isOfCall } = request;
     const isCall = isOfCall === true || opensCall(facts);
     if (isContinuation === true || !isCall) return judge(request);
     const now = clock.now();
-    const calls = denied();
+    const calls = deniedCalls();
     // A denial of a part of a held call denies the call; an allowed part does not open it.
     const result =
       isUncounted === true
