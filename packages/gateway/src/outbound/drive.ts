@@ -116,7 +116,7 @@ class Drive {
     const arrivedAt = performance.now();
     let bytes = 0;
     try {
-      if (hold !== undefined) hold.resume();
+      if (hold !== undefined) this.#pipeline.resume();
       if (this.#isComplete()) {
         this.#end({});
         return;

@@ -35,12 +35,18 @@ export class Pipeline {
     this.done = new Promise((resolve) => {
       finish = resolve;
     });
-    const last: Step = { push: () => {}, flush: () => {}, end: finish, fail: finish };
+    const nothing = (): void => {};
+    const last = { push: nothing, resume: nothing, flush: nothing, end: finish, fail: finish };
     this.#first = STAGES.reduceRight<Step>((next, stage) => stage.open(run, next), last);
   }
 
   push(context: EventContext): void {
     this.#first.push(context);
+  }
+
+  /** Processes the events that a stage kept during a hold of the run. */
+  resume(): void {
+    this.#first.resume();
   }
 
   /** Records and delivers together the events pushed since the last flush. */

@@ -23,6 +23,7 @@ function createGate(asks: (events: number, asked: number) => boolean) {
   const gate = new BudgetGate(
     {
       push: (context) => void passed.push(context),
+      resume: () => {},
       flush: () => {},
       end: () => void passed.push("end"),
       fail: () => {},
@@ -52,7 +53,7 @@ test("an event waits for its reservation, later events wait for it, and all cont
   answer();
   await until;
   expect(hold.until).toBeUndefined();
-  hold.resume();
+  gate.resume();
   expect(passed).toEqual(contexts);
 });
 
@@ -62,11 +63,11 @@ test("a resumed event may wait for the next reservation", async () => {
   for (const context of contexts) gate.push(context);
   answer();
   await hold.until;
-  hold.resume();
+  gate.resume();
   expect(passed).toEqual(contexts.slice(0, 1));
   answer();
   await hold.until;
-  hold.resume();
+  gate.resume();
   expect(passed).toEqual(contexts);
 });
 
@@ -112,6 +113,7 @@ function createCapGate() {
   const gate = new BudgetGate(
     {
       push: ({ event }) => void told.push(`pass ${event?.type}`),
+      resume: () => {},
       flush: () => {},
       end: () => {},
       fail: () => {},
@@ -139,6 +141,7 @@ function createCapGate() {
     gate.push(context);
   };
   return {
+    gate,
     push,
     hold,
     told,
@@ -168,12 +171,12 @@ test("a new event reserves room under caps, a list reserves it for any kind, and
 });
 
 test("an event waits for room under a cap, and reserves again before it continues", async () => {
-  const { push, hold, told, setFull, answer } = createCapGate();
+  const { gate, push, hold, told, setFull, answer } = createCapGate();
   setFull(true);
   push({ type: "CUSTOM", name: "n", value: 1 });
   setFull(false);
   answer();
   await hold.until;
-  hold.resume();
+  gate.resume();
   expect(told).toEqual(["ask one 1", "ask one 1", "pass CUSTOM"]);
 });

@@ -22,7 +22,6 @@ export class BudgetGate extends PassingStep {
     this.#reserve = reserve;
     this.#caps = caps;
     this.#hold = hold;
-    hold.resume = () => this.#resume();
   }
 
   push(context: EventContext): void {
@@ -39,7 +38,7 @@ export class BudgetGate extends PassingStep {
     this.next.end(end);
   }
 
-  #resume(): void {
+  override resume(): void {
     const kept = this.#held;
     this.#held = [];
     kept.forEach((context) => this.push(context));

@@ -35,6 +35,10 @@ class DeliverStep implements Step {
     this.end({ failure });
   }
 
+  resume(): void {
+    this.#next.resume();
+  }
+
   flush(): void {
     this.#client.flush();
   }

@@ -70,6 +70,10 @@ class RecordStep implements Step {
     this.#next = next;
   }
 
+  resume(): void {
+    this.#next.resume();
+  }
+
   push(context: EventContext): void {
     if (this.#isDead) return;
     // A push into an empty array would allocate sixteen elements for every event.
