@@ -332,8 +332,8 @@ test("the lines of each rule really allow what the rule blocks", () => {
   // tested below.
   expect(untested).toEqual([
     "gateway/result",
-    "gateway/withheld",
     "gateway/approval",
+    "gateway/withheld",
     "policy",
     "ag_ui_messages.unknown_user",
     "ag_ui_messages.unknown_system",

@@ -46,9 +46,9 @@ export function speaksAsOther({ context: { event } }: Subject): string | undefin
 
 export function answersForClient({ context: { event }, state }: Subject): string | undefined {
   if (event?.type !== "TOOL_CALL_RESULT") return undefined;
-  const name = state.known.toolName(event.toolCallId);
+  const name = state.view.toolName(event.toolCallId);
   const isClients = name !== undefined && state.clientTools.has(name);
-  if (!isClients && !state.known.wasClientsCall(event.toolCallId)) return undefined;
+  if (!isClients && !state.view.wasClientsCall(event.toolCallId)) return undefined;
   const { rules } = state.run.policy.document;
   if (rules.ag_ui_tools?.allow_agent_results === true) return undefined;
   return "only the client can answer this tool";
@@ -65,7 +65,7 @@ export function isRawBesideWithheld({ context, state }: Subject): string | undef
 
 /** A list that removes words of the person which the gateway could not restore. */
 export function losesWords({ context: { event }, state }: Subject): string | undefined {
-  if (event?.type !== "MESSAGES_SNAPSHOT" || !state.known.losesWords(event.messages)) return;
+  if (event?.type !== "MESSAGES_SNAPSHOT" || !state.view.losesWords(event.messages)) return;
   return "the list changes or leaves out what the person said, and the request does not hold it";
 }
 

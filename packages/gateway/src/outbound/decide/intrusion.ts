@@ -17,7 +17,7 @@ const NOT_THE_AGENTS: ReadonlySet<Message["role"]> = new Set([
 
 /** The client would append the new arguments to those that the person has read. */
 export function callOpenedAgain({ context: { event }, state }: Subject): string | undefined {
-  if (!isOfCall(event) || !state.known.isWholeCall(event.toolCallId)) return undefined;
+  if (!isOfCall(event) || !state.view.isWholeCall(event.toolCallId)) return undefined;
   return "a tool call that is whole is not opened again";
 }
 
@@ -27,21 +27,21 @@ export function callOpenedAgain({ context: { event }, state }: Subject): string 
  */
 export function callIntoForeign({ context: { event }, state }: Subject): string | undefined {
   if (event?.type !== "TOOL_CALL_START") return undefined;
-  const { known, register } = state;
+  const { view, register } = state;
   const { toolCallId, parentMessageId = "" } = event;
   // Some clients append the call to its parent whatever role that has.
-  const parent = known.roleOf(parentMessageId);
+  const parent = view.roleOf(parentMessageId);
   if (parent !== undefined && THE_PERSONS.has(parent)) {
     return `the call's message is known in the role of ${parent}`;
   }
   // The event leaves without a parent that is withheld.
   const isWithheld = register.find(messageKey(parentMessageId)) !== undefined;
-  const carrier = isWithheld ? toolCallId : known.carrierOf(event);
-  const role = known.roleOf(carrier);
+  const carrier = isWithheld ? toolCallId : view.carrierOf(event);
+  const role = view.roleOf(carrier);
   if (role === undefined) return undefined;
   if (role !== "assistant") return `the call's message is known in the role of ${role}`;
   const isIntoParent = carrier === parentMessageId && !isWithheld;
-  if (isIntoParent || known.callName(toolCallId) !== undefined) return undefined;
+  if (isIntoParent || view.callName(toolCallId) !== undefined) return undefined;
   return "the call has the id of another message";
 }
 
@@ -52,14 +52,14 @@ export function callIntoForeign({ context: { event }, state }: Subject): string 
 export function intoOtherRole({ context: { event }, state }: Subject): string | undefined {
   const target = targetOf(event);
   if (target === undefined) return undefined;
-  const role = state.known.roleOf(target.id);
+  const role = state.view.roleOf(target.id);
   if (role === undefined) return undefined;
   if (target.role === "any" ? !NOT_THE_AGENTS.has(role) : role === target.role) return undefined;
   return `the message is known in the role of ${role}`;
 }
 
 export function otherAnswer({ context: { event }, state }: Subject): string | undefined {
-  if (event?.type !== "TOOL_CALL_RESULT" || !state.known.isOtherAnswer(event)) return undefined;
+  if (event?.type !== "TOOL_CALL_RESULT" || !state.view.isOtherAnswer(event)) return undefined;
   return "an answer of the person stays as they gave it";
 }
 
@@ -72,9 +72,9 @@ export function reopens({ context: { event }, state, place }: Subject): string |
   if (event.type === "TEXT_MESSAGE_START" && (event.role ?? "assistant") !== "assistant") {
     return undefined;
   }
-  if (!state.known.isClosed(target.id)) return undefined;
+  if (!state.view.isClosed(target.id)) return undefined;
   // A withheld unit keeps the rule that withheld it. A unit that was opened before a list must be closed.
-  if (state.register.findFor(event) !== undefined || state.units.mustClose(place)) return undefined;
+  if (state.register.findFor(event) !== undefined || state.view.mustClose(place)) return undefined;
   return "the message is of an earlier run that the request does not repeat, or a message list or an echo came since";
 }
 

@@ -34,7 +34,7 @@ export function isLeftOut({ part }: Subject): string | undefined {
 export function isOtherCall({ part, state }: Subject): string | undefined {
   const { message } = part ?? {};
   if (message?.role !== "tool") return undefined;
-  const answered = state.known.answeredCall(message.id);
+  const answered = state.view.answeredCall(message.id);
   return answered === undefined || answered === message.toolCallId ? undefined : UNCHANGEABLE;
 }
 

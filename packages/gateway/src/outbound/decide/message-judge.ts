@@ -39,9 +39,9 @@ export type SnapshotContext = {
 /** Judges the messages of a list as if they had been streamed: otherwise a list would bypass rules about streamed events. */
 export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const { state, list } = snapshot;
-  const { run, known } = state;
+  const { run, view } = state;
   const names = new Map<string, string>();
-  const nameOf = (id: string): string | undefined => names.get(id) ?? known.toolName(id);
+  const nameOf = (id: string): string | undefined => names.get(id) ?? view.toolName(id);
 
   /** The context of one part, as the event that would have streamed it. */
   const partOf = (event: AgUiEvent, call?: ToolCall): EventContext => {
@@ -108,14 +108,14 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     const { id } = message;
     if (message.role === "reasoning") {
       return (
-        (known.hasMessage(message) ||
+        (view.hasMessage(message) ||
           allows({ type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" }, key)) &&
         allowsWords(message, message.content, key)
       );
     }
     if (message.role === "assistant") {
       return (
-        (known.hasMessage(message) || allows({ type: "TEXT_MESSAGE_START", messageId: id }, key)) &&
+        (view.hasMessage(message) || allows({ type: "TEXT_MESSAGE_START", messageId: id }, key)) &&
         (message.content === undefined || allowsWords(message, message.content, key))
       );
     }
@@ -123,8 +123,8 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       return false;
     }
     // The person may send any message; a message in their role from the agent is judged.
-    if (known.hasMessage(message)) return true;
-    if (known.roleOf(id) !== undefined) return allows(asStreamed(message), key);
+    if (view.hasMessage(message)) return true;
+    if (view.roleOf(id) !== undefined) return allows(asStreamed(message), key);
     return allowsUnknown(message, key);
   };
 
@@ -159,23 +159,23 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const allowsAnswer = (message: ToolMessage): boolean => {
     // A result is not delivered before its call is judged.
     if (snapshot.isHeld(message.toolCallId)) return false;
-    if (known.hasAnswer(message) || known.repeatedAnswer(message) !== undefined) return true;
+    if (view.hasAnswer(message) || view.repeatedAnswer(message) !== undefined) return true;
     if (!isUnchanged(RULES.listedResult, { message })) return false;
     return allows(asStreamed(message), resultKey(message.toolCallId));
   };
 
   return {
     restore: (message) => {
-      const original = known.original(message.id);
+      const original = view.original(message.id);
       if (original !== undefined && sameJson(message, original)) return message;
-      const record = original === undefined ? known.recordOf(message.id) : undefined;
+      const record = original === undefined ? view.recordOf(message.id) : undefined;
       if (original === undefined && record === undefined) return undefined;
       // The gateway has no original of a message that only the ledger has: it is delivered unchanged, or withheld.
       const restored = record === undefined ? original : asRecorded(message, record);
       isUnchanged(RULES.listedOriginal, { message, original, restored });
       return restored ?? null;
     },
-    repeatedAnswer: (message) => known.repeatedAnswer(message),
+    repeatedAnswer: (message) => view.repeatedAnswer(message),
     missed: (message) => {
       // A list that would be blocked in enforce mode withholds nothing.
       if (list.decision?.allow === true && list.decision.observed !== undefined) return;
@@ -205,7 +205,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       const event = callStart(call);
       const renamed = evaluate(RULES.listedCall, { call, earlierName });
       if (renamed !== undefined) return settle(partOf(event), renamed, callKey(id));
-      if (known.callName(id) !== undefined && !needsArguments(run, name)) {
+      if (view.callName(id) !== undefined && !needsArguments(run, name)) {
         // The start was judged when it was streamed; a list may have other arguments for it.
         return allowsMetadata(
           [...argumentsOf(call), ...attachedCallEvents(call)],

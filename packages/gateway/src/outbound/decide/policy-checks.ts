@@ -24,7 +24,7 @@ export function eventPolicy({ state, context, place, held }: Subject): Decision 
         ? { payload }
         : { id: claim.envelope.event_id, payload: claim.envelope.payload },
   });
-  state.content?.settle(context, decision.allow || state.units.mustClose(place));
+  state.content?.settle(context, decision.allow || state.view.mustClose(place));
   if (capability !== undefined) context.capabilityId = capability.id;
   return decision.allow && decision.observed === undefined ? (remark ?? decision) : decision;
 }

@@ -15,18 +15,16 @@ import type { UnitPlace } from "../../event/unit.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
 import type { ClientTools } from "../classify/client-tools.js";
 import type { ContentWatch } from "./content.js";
-import type { DeliveredState } from "./delivered-state.js";
 import { ownDenial, permitWithObserved, wouldBlockRulesOf } from "./denial.js";
 import type { Guard } from "./guard.js";
-import type { OpenUnits } from "./units.js";
+import type { RunView } from "./run-view.js";
 
 /** The state of one run that the rules read. */
 export type RuleState = {
   readonly run: Run;
   /** The withheld units; in observe mode those that enforce mode would withhold in this run. */
   readonly register: WithheldRegister;
-  readonly known: DeliveredState;
-  readonly units: OpenUnits;
+  readonly view: RunView;
   readonly clientTools: ClientTools;
   /** Only if the policy reads text. */
   readonly content: ContentWatch | undefined;

@@ -15,7 +15,6 @@ import type { UnitPlace } from "../../event/unit.js";
 import { BudgetGate } from "./budget-gate.js";
 import { openContent } from "./content.js";
 import { CLOSE } from "./denial.js";
-import { DeliveredState } from "./delivered-state.js";
 import { FinalRules } from "./final-rules.js";
 import { createGuard } from "./guard.js";
 import { HeldCalls } from "./held-calls.js";
@@ -27,7 +26,7 @@ import { bindQuarantine } from "./quarantine.js";
 import { evaluateRules, needsArguments, subjectOf } from "./rule.js";
 import type { RuleState, Subject } from "./rule.js";
 import { RULES } from "./rules.js";
-import { OpenUnits } from "./units.js";
+import { RunView } from "./run-view.js";
 
 /** Asks the policy about every event and keeps withheld what was blocked once. It never waits. */
 export const decide: Stage = {
@@ -59,8 +58,7 @@ function openState(run: Run): RuleState {
   const state: RuleState = {
     run,
     register,
-    known: new DeliveredState(run.input, run.earlier),
-    units: new OpenUnits(register, observes),
+    view: new RunView(run, register, observes),
     clientTools: clientToolsOf(run),
     content: openContent(run),
     guard: createGuard(),
@@ -107,10 +105,10 @@ class Decider extends PassingStep {
     if (context.decision !== undefined) return this.#pass(context, undefined);
     if (this.#rejects(subject, event)) return undefined;
     if (event.type === "TOOL_CALL_START") {
-      this.#state.known.opened(event.toolCallId, event.toolCallName);
+      this.#state.view.opened(event.toolCallId, event.toolCallName);
     } else if (event.type === "RUN_STARTED" || event.type === "RUN_ERROR") {
       this.#giveUp();
-      this.#state.units.clear();
+      this.#state.view.closeAll();
     }
     this.#classifyAgain(context, event);
     if (this.#mustHold(context, event, place)) return undefined;
@@ -217,13 +215,13 @@ class Decider extends PassingStep {
     const { context, place } = subject;
     const decision = evaluateRules(RULES.event, subject);
     context.decision =
-      decision?.allow === false && this.#state.units.mustClose(place) ? CLOSE : decision;
+      decision?.allow === false && this.#state.view.mustClose(place) ? CLOSE : decision;
   }
 
   #pass(context: EventContext, place: UnitPlace | undefined): void {
     const { event, decision } = context;
     if (event === undefined || decision === undefined) return;
-    this.#state.units.settle(place, decision);
+    this.#state.view.settle(place, decision);
     if (decision === CLOSE) context.emitted = bareEnd(event);
     else if (decision.allow) this.#prepare(context, event);
     if (context.decision?.allow === false && endsTheRun(event, context.decision)) this.#over = true;
@@ -232,10 +230,10 @@ class Decider extends PassingStep {
 
   /** Removes from an allowed event what must not leave with it. */
   #prepare(context: EventContext, event: AgUiEvent): void {
-    const { run, register, known, content } = this.#state;
+    const { run, register, view, content } = this.#state;
     const { client, input, policy } = run;
     const judge = (): MessageJudge => this.#messageJudge(context);
-    const filtered = emittedForm(event, register, input.messages, judge, known);
+    const filtered = emittedForm(event, register, input.messages, judge, view);
     const emitted = filtered && keepingActivities(event, filtered, client);
     if (emitted !== event) {
       const subject = { ...subjectOf(this.#state, context), emitted };
@@ -252,11 +250,11 @@ class Decider extends PassingStep {
           ? withoutProblem(event)
           : event;
     if (left !== event) context.emitted = left;
-    // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
+    // The view is that of enforce mode, so that a remark is followed by the same remarks.
     const { decision } = context;
     const isRemark = decision?.allow === true && decision.observed !== undefined;
     if (policy.mode === "observe" && isRemark) return;
-    known.see(emitted);
+    view.see(emitted);
     content?.see(emitted);
     client.see(emitted);
   }

@@ -1,6 +1,10 @@
 import { assertWithin, canonicalJson, sha256Hex, SmallMap } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import type { AgUiEvent, Message, RunAgentInput, ToolMessage } from "@countersign/wire";
+import type { Decision } from "@countersign/policy";
+import type { AgUiEvent, Message, ToolMessage } from "@countersign/wire";
+import type { Run } from "../../event/run.js";
+import type { UnitKey, UnitPlace } from "../../event/unit.js";
+import type { WithheldRegister } from "../../event/withheld-register.js";
 import { digestOf } from "../../thread/digest.js";
 import type { EarlierThread } from "../../thread/held-thread.js";
 import { asRecorded, isAgents } from "../../thread/message-record.js";
@@ -15,10 +19,18 @@ const NEVER = -1;
 /** A call of the run, and whether the client has it. */
 type Call = { readonly name: string; isDelivered: boolean };
 
+type RunViewFacts = Pick<Run, "input" | "earlier">;
+
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
-/** The messages and calls that the client has: from its request, from this stream, or from the ledger of the thread. */
-export class DeliveredState {
+/**
+ * What a run has shown: the messages, calls and open units that the client has, from its request, from this stream, or from the ledger of
+ * the thread. Decide updates it, one event after the other.
+ *
+ * `CallMemory` of classify is separate: it has the calls that arrived, and runs ahead of decide while events wait for a budget. A decision
+ * must not depend on how far ahead it is.
+ */
+export class RunView {
   /** The rest of the thread: ids, roles and digests, without text. */
   readonly #earlier: EarlierThread;
   readonly #roles = new SmallMap<string, Message["role"]>();
@@ -40,8 +52,18 @@ export class DeliveredState {
   /** The results of the request, by the same digest; created by the first list that needs them. */
   #sent: Map<string, ToolMessage> | undefined;
 
-  constructor(input: RunAgentInput, earlier: EarlierThread) {
+  /** The units that are open on the client: every delivered start gets its end. */
+  readonly #open = new SmallMap<string, true>();
+  /** Steps that are withheld. */
+  #steps: Set<UnitKey> | undefined;
+  readonly #register: WithheldRegister;
+  readonly #observes: boolean;
+
+  /** @param observes whether a unit that would have been withheld is remembered as if it were */
+  constructor({ input, earlier }: RunViewFacts, register: WithheldRegister, observes: boolean) {
     this.#earlier = earlier;
+    this.#register = register;
+    this.#observes = observes;
     for (const message of input.messages) {
       const { id, role } = message;
       this.#exact.set(id, this.#exact.has(id) ? NEVER : 0);
@@ -196,6 +218,38 @@ export class DeliveredState {
       default:
         return undefined;
     }
+  }
+
+  /** Whether an event must be delivered to close a unit that is open on the client. */
+  mustClose(place: UnitPlace | undefined): boolean {
+    return place?.phase === "close" && this.#open.has(place.openKey);
+  }
+
+  /** Applies a decision: a unit that is blocked at its start stays withheld to its end. */
+  settle(place: UnitPlace | undefined, decision: Decision): void {
+    if (place === undefined) return;
+    const remark = this.#observes && decision.allow ? decision.observed : undefined;
+    const denial = decision.allow ? remark : decision;
+    // A block within a unit withholds the rest of it; the client still receives the end.
+    if (denial !== undefined) {
+      this.#register.add(place.key, { rule: denial.rule, reason: denial.reason });
+      if (place.key.startsWith("step:")) {
+        this.#steps ??= new Set();
+        this.#steps.add(place.key);
+      }
+    }
+    if (decision.allow && place.phase === "open") this.#open.set(place.openKey, true);
+    if (place.phase !== "close") return;
+    if (decision.allow) this.#open.delete(place.openKey);
+    // Step names can repeat: the next step with this name is judged again.
+    if (this.#steps?.delete(place.key) === true) this.#register.release(place.key);
+  }
+
+  /** A run starts or ends: no unit stays open. */
+  closeAll(): void {
+    this.#open.clear();
+    for (const key of this.#steps ?? []) this.#register.release(key);
+    this.#steps = undefined;
   }
 
   /** The message of a call. If the parent is not an assistant message, the client creates a message with the id of the call. */
