@@ -1,74 +1,52 @@
 /** Represents "no key": no caller can pass this symbol. */
 const NONE: unique symbol = Symbol("none");
-/**
- * Up to this many entries a linear search is as fast as a hash table, and a list a third of its
- * size.
- */
-const FEW = 8;
-
-/** Alternating keys and values. */
-type Pairs<Key, Value> = readonly (Key | Value)[];
 
 /**
- * A map for tables that are mostly empty or hold a few entries. The first entry is stored in the
- * object itself, a few are an array of exactly their length, and only more use a real `Map`. It
- * takes 48 bytes, or 130 for three entries, where a `Map` takes 230: this matters when a thousand
- * streams have a dozen tables each. Keys must be strings, `undefined` or objects: it compares by
- * identity.
+ * A map for tables that mostly hold one entry or none. It stores the first entry in the object
+ * itself and uses a `Map` from the second. Keys must be strings, `undefined` or objects: it compares
+ * by identity. Entries keep their insertion order, as in a `Map`.
  *
- * Entries keep their insertion order, as in a `Map`.
+ * Measured on Node 20: 56 bytes empty, 62 with one entry; a `Map` takes 185. An idle stream of the
+ * gateway has about 19 of them (docs/decisions/2026-11-16-hot-path.md).
  */
 export class SmallMap<Key, Value> {
   #key: Key | typeof NONE = NONE;
   #value: Value | undefined;
   /** All entries, once there are several. */
-  #several: Pairs<Key, Value> | Map<Key, Value> | undefined;
+  #several: Map<Key, Value> | undefined;
 
   /** The number of entries. */
   get size(): number {
-    const several = this.#several;
-    if (several === undefined) return Number(this.#key !== NONE);
-    return several instanceof Map ? several.size : several.length / 2;
+    return this.#several?.size ?? Number(this.#key !== NONE);
   }
 
   has(key: Key): boolean {
-    const several = this.#several;
-    if (several === undefined) return this.#key === key;
-    return several instanceof Map ? several.has(key) : placeOf(several, key) !== -1;
+    return this.#several?.has(key) ?? this.#key === key;
   }
 
   get(key: Key): Value | undefined {
-    const several = this.#several;
-    if (several === undefined) return this.#key === key ? this.#value : undefined;
-    if (several instanceof Map) return several.get(key);
-    const place = placeOf(several, key);
-    return place === -1 ? undefined : (several[place + 1] as Value);
+    if (this.#several !== undefined) return this.#several.get(key);
+    return this.#key === key ? this.#value : undefined;
   }
 
   set(key: Key, value: Value): void {
-    const several = this.#several;
-    if (several instanceof Map) {
-      several.set(key, value);
-    } else if (several !== undefined) {
-      this.#several = added(several, key, value);
+    if (this.#several !== undefined) {
+      this.#several.set(key, value);
     } else if (this.#key === NONE || this.#key === key) {
       this.#key = key;
       this.#value = value;
     } else {
-      this.#several = [this.#key, this.#value as Value, key, value];
-      this.#key = NONE;
-      this.#value = undefined;
+      const several = new Map([...this.#first(), [key, value]]);
+      this.clear();
+      this.#several = several;
     }
   }
 
   /** Returns whether an entry was deleted. */
   delete(key: Key): boolean {
-    const several = this.#several;
-    if (several instanceof Map) return several.delete(key);
-    const place = several === undefined ? Number(this.#key === key) - 1 : placeOf(several, key);
-    if (place === -1) return false;
-    if (several === undefined) this.clear();
-    else this.#several = several.toSpliced(place, 2);
+    if (this.#several !== undefined) return this.#several.delete(key);
+    if (this.#key !== key) return false;
+    this.clear();
     return true;
   }
 
@@ -79,47 +57,19 @@ export class SmallMap<Key, Value> {
   }
 
   keys(): Iterable<Key> {
-    const several = this.#several;
-    return several instanceof Map ? several.keys() : this.#entries().map(([key]) => key);
+    return this.#several?.keys() ?? this.#first().map(([key]) => key);
   }
 
   values(): Iterable<Value> {
-    const several = this.#several;
-    return several instanceof Map ? several.values() : this.#entries().map(([, value]) => value);
+    return this.#several?.values() ?? this.#first().map(([, value]) => value);
   }
 
   [Symbol.iterator](): Iterator<[Key, Value]> {
-    const several = this.#several;
-    return several instanceof Map ? several.entries() : this.#entries().values();
+    return this.#several?.entries() ?? this.#first().values();
   }
 
-  /** The entries while they are few. */
-  #entries(): [Key, Value][] {
-    if (this.#key !== NONE) return [[this.#key, this.#value as Value]];
-    const pairs = (this.#several ?? []) as Pairs<Key, Value>;
-    const entries: [Key, Value][] = [];
-    for (let place = 0; place < pairs.length; place += 2) {
-      entries.push([pairs[place] as Key, pairs[place + 1] as Value]);
-    }
-    return entries;
+  /** The entry that the object itself stores, if any. */
+  #first(): [Key, Value][] {
+    return this.#key === NONE ? [] : [[this.#key, this.#value as Value]];
   }
-}
-
-function placeOf<Key, Value>(pairs: Pairs<Key, Value>, key: Key): number {
-  for (let place = 0; place < pairs.length; place += 2) if (pairs[place] === key) return place;
-  return -1;
-}
-
-function added<Key, Value>(
-  pairs: Pairs<Key, Value>,
-  key: Key,
-  value: Value,
-): Pairs<Key, Value> | Map<Key, Value> {
-  const place = placeOf(pairs, key);
-  if (place !== -1) return pairs.with(place + 1, value);
-  // Copied instead of pushed to: a growing array allocates room for seventeen at once.
-  if (pairs.length < 2 * FEW) return [...pairs, key, value];
-  const map = new Map<Key, Value>();
-  for (let at = 0; at < pairs.length; at += 2) map.set(pairs[at] as Key, pairs[at + 1] as Value);
-  return map.set(key, value);
 }
