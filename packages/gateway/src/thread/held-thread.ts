@@ -148,7 +148,7 @@ export function earlierThread(
 
 /**
  * The earlier messages that a message list must repeat to change nothing. Messages of a cut run may
- * be missing.
+ * be missing, unless the agent ended that run itself: then only the client may lack them.
  */
 export function unsentMessages(state: ThreadState, { messages }: EarlierThread): UnsentMessage[] {
   const { calls } = state;
@@ -161,7 +161,7 @@ export function unsentMessages(state: ThreadState, { messages }: EarlierThread):
     })
     .map(([id, record]) => ({
       id,
-      isOptional: state.loose.has(id),
+      isOptional: state.loose.has(id) && record.ended !== true,
       role: record.role,
       matches: (message) => asRecorded(message, record) !== undefined,
       calls: (record.calls ?? []).map((before) => ({

@@ -48,6 +48,8 @@ export type MessageRecord = {
    * none.
    */
   cut?: true;
+  /** The agent's own end of that run was delivered: the agent has the whole message. */
+  ended?: true;
   /** The last run that wrote into it. */
   run?: string;
   /** The moment it began, counted in that run's events; 0 for a message from before. */

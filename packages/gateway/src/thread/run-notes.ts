@@ -179,12 +179,13 @@ export class RunNotes {
 
   /**
    * The rows of a run that broke off, or whose client disconnected: the client has the delivered
-   * events, or fewer.
+   * events, or fewer. `isEnded`: the agent's end of the run was delivered.
    */
-  cut(shared: SharedState): TraceWrite {
+  cut(shared: SharedState, isEnded: boolean): TraceWrite {
     this.#pending.clear();
     this.shared(shared);
     const records = this.#cutRecords();
+    if (isEnded) for (const record of records.values()) record.ended = true;
     for (const [id, record] of records) this.#pending.put(rowOf("message", id, record));
     const ids = this.#order.idsBehindHistory();
     for (const [id, { behind }] of this.#gone) {

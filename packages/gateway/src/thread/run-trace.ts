@@ -125,7 +125,7 @@ export class RunTrace {
    * events, or fewer.
    */
   cut(): TraceWrite {
-    return this.#notes.cut(this.#sharedState(true));
+    return this.#notes.cut(this.#sharedState(true), this.isOver);
   }
 
   #sharedState(isCut: boolean): SharedState {

@@ -21,8 +21,9 @@ const LINK = new RegExp(
 /** A name with something behind it, which linkify-it links where the name ends in a top-level domain: `evil.com/login`. */
 const NAME_AND_PATH =
   /(?<![\p{L}\p{N}.:/\\@_-])(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)(?::\d{1,5})?(?=\/|[?#]\S)/giu;
-/** markdown-it 15 takes these for the name of a mail address. */
-const SIGN_AND_NAME = /['/]@(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)/giu;
+/** Any other mail address, which counts where a part of its host is a top-level domain: markdown-it 15 links `'@evil.com`. */
+const MAIL = /\S@([^\s/@]*)/gu;
+const LABEL = /\.([\p{L}\p{N}-]+)/gu;
 /** Remark links a text after it has removed these. */
 const ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
 
@@ -76,12 +77,17 @@ function findInError(event: JsonObject, find: Find): FoundText<number> | undefin
 function linkAt(text: string): number | undefined {
   const link = LINK.exec(text)?.index;
   if (link !== undefined) return link;
-  for (const form of [NAME_AND_PATH, SIGN_AND_NAME]) {
-    for (const { 1: domain, index } of text.matchAll(form)) {
-      if (domain !== undefined && DOMAINS.has(domain.toLowerCase())) return index;
-    }
+  for (const { 1: domain, index } of text.matchAll(NAME_AND_PATH)) {
+    if (isDomain(domain)) return index;
+  }
+  for (const { 1: host = "", index } of text.matchAll(MAIL)) {
+    for (const [, domain] of host.matchAll(LABEL)) if (isDomain(domain)) return index;
   }
   return undefined;
+}
+
+function isDomain(label: string | undefined): boolean {
+  return label !== undefined && DOMAINS.has(label.toLowerCase());
 }
 
 function findInMembers(

@@ -178,7 +178,8 @@ test("the enforced starter policy lets an agent list the conversation after each
   }
 });
 
-test("a client that disconnects after its run, before the agent does, may receive the run again in a list", async () => {
+/** The list that the agent sends after a run whose client disconnected at the end, before the agent did. */
+async function afterDisconnect(listed: object): Promise<ClientRun> {
   let agentEnds = (): void => {};
   const clientLeft = new Promise<void>((resolve) => {
     agentEnds = resolve;
@@ -199,13 +200,23 @@ test("a client that disconnects after its run, before the agent does, may receiv
   await reader.closed;
   await expect.poll(() => fixture?.gateway.context.sessions.openRuns()).toEqual([]);
   agentEnds();
-  events = [list(...HISTORY, user("u2", "and?"), assistant("a3", "no"))];
-  const again = await runClient(`${fixture.url}/agents/support`, {
+  events = [listed];
+  return runClient(`${fixture.url}/agents/support`, {
     threadId: "t",
     messages: [user("u2", "and?")] as never,
   });
+}
+
+test("a client that disconnects after its run, before the agent does, may receive the run again in a list", async () => {
+  const again = await afterDisconnect(list(...HISTORY, user("u2", "and?"), assistant("a3", "no")));
   expect(notices(again)).toEqual([]);
   expect(new Set(shown(again))).toEqual(new Set(["u1", "a1", "r1", "a2", "u2", "a3"]));
+});
+
+test("an agent that keeps its stream open until the client disconnects may not take its answer back in a list", async () => {
+  const again = await afterDisconnect(list(...HISTORY.slice(0, 3), user("u2", "and?")));
+  expect(again.types).not.toContain("MESSAGES_SNAPSHOT");
+  expect(notices(again)).toMatchObject([{ rule: "ag_ui.capability", type: "MESSAGES_SNAPSHOT" }]);
 });
 
 test("the enforced starter policy lets an agent list a result under another id than in the stream, turn after turn", async () => {
