@@ -22,7 +22,7 @@ import {
   createHostilePipeline,
   survive,
 } from "../../packages/wire/src/hostile/testing/pipeline.js";
-import { parsePointer } from "../../packages/wire/src/reduce/json-pointer.js";
+import { parsePointer } from "../../packages/wire/src/reduce/json-patch.js";
 import { generateStream } from "../../packages/wire/src/testing/streams.js";
 import { attempt, cut, hold, holdEqual, textOf } from "../engine/target.js";
 import type { FuzzTarget } from "../engine/target.js";
@@ -215,7 +215,7 @@ export const WIRE_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/wire/src/chunks/expand.ts#createChunkExpander",
       "packages/wire/src/dialects/legacy/thinking.ts#createThinkingTranslator",
-      "packages/wire/src/dialects/superseded/carried-json.ts#parseCarriedJson",
+      "packages/wire/src/dialects/superseded/call-buffer.ts#parseCarriedJson",
     ],
     dictionary: EVENT_WORDS,
     maxBytes: 4096,
@@ -332,8 +332,8 @@ export const WIRE_TARGETS: readonly FuzzTarget[] = [
     property:
       "a JSON patch is applied whole or not at all, never touches a prototype, and reads pointers as RFC 6901 does",
     covers: [
-      "packages/wire/src/reduce/json-pointer.ts#parsePointer",
-      "packages/wire/src/reduce/json-pointer.ts#parseIndex",
+      "packages/wire/src/reduce/json-patch.ts#parsePointer",
+      "packages/wire/src/reduce/json-patch.ts#parseIndex",
     ],
     dictionary: [
       '"op":"add"',

@@ -5,7 +5,7 @@ export { sha256, sha256Hex } from "#sha256";
 export { CountersignError, isCountersignError } from "./errors/error.js";
 export type { ErrorCode, ErrorFacts } from "./errors/error.js";
 export { canonicalJson } from "./json/canonical.js";
-export { hasControlCharacter } from "./text/control-characters.js";
+export { hasControlCharacter, printableJson, printableText } from "./text/printable.js";
 export { isJsonObject, ownMember, setMember } from "./json/object.js";
 export { parseLeniently } from "./json/lenient.js";
 export { parseJson } from "./json/parse.js";
@@ -20,7 +20,6 @@ export { assertWithin, DEFAULT_LIMITS, resolveLimits } from "./limits/limits.js"
 export type { Limits } from "./limits/limits.js";
 export { assertPositiveInteger } from "./limits/text-limits.js";
 export { SmallMap } from "./tables/small-map.js";
-export { printableJson, printableText } from "./text/printable.js";
 export { parseUrl } from "./text/url.js";
 export { CAPABILITY_STATUS_REASONS, CAPABILITY_STATUSES } from "./vocabulary/capability.js";
 export type { CapabilityFacts, CapabilityStatus } from "./vocabulary/capability.js";

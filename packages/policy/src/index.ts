@@ -57,7 +57,7 @@ export type {
 } from "./counters/book.js";
 export { createVelocityCounter } from "./counters/counter.js";
 export type { VelocityCounter, VelocitySnapshot } from "./counters/counter.js";
-export type { SharedCounts } from "./counters/shared-counts.js";
+export type { SharedCounts } from "./counters/book.js";
 export { BUILTIN_POLICIES } from "./document/builtin.js";
 export { formatIssue } from "./document/issue.js";
 export type { PolicyIssue, PolicyIssueCode } from "./document/issue.js";

@@ -62,7 +62,7 @@ export type {
   ToolMessage,
   UserMessage,
 } from "./model/message.js";
-export type { JsonPatch, JsonPatchOperation } from "./model/patch.js";
+export type { JsonPatch, JsonPatchOperation } from "./model/event.js";
 export type {
   Interrupt,
   RunFinishedOutcome,

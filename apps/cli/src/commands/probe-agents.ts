@@ -1,6 +1,10 @@
 import type { GatewayConfig } from "@countersign/gateway";
 import { defaultInput, examine, failing } from "@countersign/inspect";
-import { displayAddress } from "./display-address.js";
+
+/** An address without what may be a secret: name and password, and the query. */
+export function displayAddress({ protocol, host, pathname, search }: URL): string {
+  return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
+}
 
 type Agent = GatewayConfig["agents"][number];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesOfOneAddress } from "./same-address.js";
+import { namesOfOneAddress } from "./check-serve.js";
 
 const agents = (...urls: string[]) =>
   urls.map((url, index) => ({ name: `a${index}`, url: new URL(url) }));

@@ -15,7 +15,7 @@ import { VERSION } from "../output/version.js";
 import { assertLocations, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
 import { listenToHangups } from "./hangups.js";
-import { displayAddress } from "./display-address.js";
+import { displayAddress } from "./probe-agents.js";
 
 type ServeFlags = {
   config: string;

@@ -1,6 +1,18 @@
 import type { Entry } from "../api/responses.js";
 import { dateOf } from "../components/format-time.js";
-import { eventName, targetName } from "./entry-names.js";
+
+/** The kind of event, a custom one by its own name. */
+export function eventName({ receipt: { event_type: type } }: Entry): string {
+  return typeof type === "string" ? type : type.custom;
+}
+
+/** The part of the screen that an event aimed at. */
+export function targetName({ receipt: { target } }: Entry): string {
+  if (target === undefined) return "";
+  return target.component_id === undefined
+    ? target.component_type
+    : `${target.component_type}:${target.component_id}`;
+}
 
 /** A field of an entry: its value, and what it says. */
 export type EntryField = {

@@ -7,7 +7,7 @@ import { RuleNames } from "../components/rule-names.js";
 import { Text } from "../components/text.js";
 import { Scroll } from "../components/scroll.js";
 import { Time } from "../components/time.js";
-import { eventName, targetName } from "./entry-names.js";
+import { eventName, targetName } from "./entry-fields.js";
 
 /** Entries of the log as a table. */
 export function EntryTable({

@@ -14,12 +14,27 @@ import { buildSnapshot } from "./build-snapshot.js";
 import { SYSTEM_CLOCK } from "./clock.js";
 import { createConversation } from "./conversation.js";
 import { randomId } from "../base/ids.js";
-import { problemOf } from "./problem-of.js";
 import { createPublisher } from "./publisher.js";
 import { driveRun } from "./run-driver.js";
 import type { RunListener, RunRequest } from "./run-driver.js";
 import { buildInput } from "./run-input.js";
 import { onNextFrame } from "./schedule.js";
+
+/**
+ * Converts an error into the problem to display. A server's own refusal wins, on HTTP and on a
+ * socket.
+ */
+export function problemOf(error: CountersignError): Problem {
+  const { code, message } = error;
+  if (!isCountersignError(error, "ERR_CLIENT_CONNECT")) return { code, message, source: "client" };
+  const { status, refusal } = error.facts;
+  return {
+    ...(refusal === undefined
+      ? { code, message, source: "client" }
+      : { ...refusal, source: "agent" }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
 
 const IDLE_MS = 300_000;
 const STOP_GRACE_MS = 2000;

@@ -1,12 +1,25 @@
 import { CountersignError } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
-import { createSseDecoder } from "@countersign/wire/sse";
+import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import "../base/errors.js";
 import { connectError } from "./connect-error.js";
 import { readRefusal } from "./refusal.js";
-import { framesOf } from "./sse-frames.js";
-import type { Batch, Transport, TransportRequest } from "./transport.js";
+import type { Batch, Frame, Transport, TransportRequest } from "./transport.js";
+import type { SseMessage } from "@countersign/wire/sse";
+
+/** The frames in messages, without the fillers that servers keep streams alive with. */
+export function framesOf(messages: readonly SseMessage[]): Frame[] {
+  const frames: Frame[] = [];
+  for (const { data, id, retry } of messages) {
+    if (classifySseData(data) !== "event") continue;
+    const frame: { json: string; id?: string; retry?: number } = { json: data };
+    if (id !== undefined) frame.id = id;
+    if (retry !== undefined) frame.retry = retry;
+    frames.push(frame);
+  }
+  return frames;
+}
 
 /** Headers, or a function that returns them for each request, so that tokens can be fresh. */
 export type HeaderSource = Record<string, string> | (() => Record<string, string>);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasControlCharacter } from "./control-characters.js";
+import { hasControlCharacter } from "./printable.js";
 
 const CODES = [
   0x00, 0x07, 0x09, 0x0a, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0x61c, 0x200e, 0x200f, 0x2028, 0x2029,

@@ -1,8 +1,14 @@
 import { CountersignError } from "@countersign/core";
 import { SseTap } from "../framing/sse-tap.js";
-import "./errors.js";
 import { Recorder } from "./recorder.js";
 import type { RecorderOptions } from "./recorder.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** The session to be recorded answered with an error status. */
+    ERR_INSPECT_SESSION_REFUSED: { status: number };
+  }
+}
 
 /** How to record a stream by listening to it. */
 export type SessionCaptureOptions = Omit<RecorderOptions, "target" | "transport"> & {

@@ -1,11 +1,25 @@
-import { utf8Length } from "@countersign/core";
+import { parseJson, utf8Length } from "@countersign/core";
 import { classifySseData } from "@countersign/wire/sse";
 import type { Findings } from "../check/findings.js";
 import type { StreamCheck } from "../check/stream-check.js";
 import type { RuleId } from "../rules/table.js";
-import { splitObjects } from "./json-lines.js";
 import type { LineEnding } from "./line-splitter.js";
 import { LineSplitter } from "./line-splitter.js";
+
+/** The lines, when each of them is a JSON object by itself; otherwise they are pieces of one text. */
+export function splitObjects(lines: readonly string[]): readonly string[] | undefined {
+  return lines.every(isObjectText) ? lines : undefined;
+}
+
+function isObjectText(text: string): boolean {
+  if (!text.trimStart().startsWith("{")) return false;
+  try {
+    parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Options of watching one SSE body. */
 export type SseWatchOptions = {

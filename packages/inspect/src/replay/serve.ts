@@ -5,13 +5,34 @@ import { CountersignError } from "@countersign/core";
 import { encodeSse, encodeSseComment } from "@countersign/wire/sse";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
-import "./errors.js";
 import type { EventLine } from "../recording/line.js";
 import { textOf } from "../recording/line.js";
 import { listConnections, readConnection } from "../recording/read-recording.js";
 import type { OpenRecording, RecordedConnection } from "../recording/read-recording.js";
 import { createIdEcho } from "./echo-ids.js";
-import { createPace } from "./pace.js";
+
+/** Waits until a recorded time, relative to the first call; `Infinity` never waits. */
+export function createPace(speed = 1): (atMs: number) => Promise<void> {
+  if (!(speed > 0)) throw new TypeError("speed must be above 0");
+  let began: number | undefined;
+  let first = 0;
+  return async (atMs) => {
+    if (speed === Infinity) return;
+    if (began === undefined) {
+      began = performance.now();
+      first = atMs;
+    }
+    const wait = (atMs - first) / speed - (performance.now() - began);
+    if (wait > 1) await new Promise((done) => setTimeout(done, wait));
+  };
+}
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A recording to be replayed holds no event. */
+    ERR_INSPECT_RECORDING_EMPTY: Record<never, never>;
+  }
+}
 
 /** How to replay a recording. */
 export type ReplayOptions = {

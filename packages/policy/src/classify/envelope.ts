@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { CountersignError, hasControlCharacter } from "@countersign/core";
-import "./errors.js";
 import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";
@@ -9,6 +8,13 @@ import type { Aspect, Direction, EventFacts } from "./facts.js";
 import { payloadClass } from "./envelope-payload.js";
 import { NO_REFINEMENTS, refine, refineNamed } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** An event envelope lacks a field that the decision needs. */
+    ERR_POLICY_ENVELOPE: { field: string };
+  }
+}
 
 /**
  * The effect of an event in Chio's envelope. Its own `classification` is a claim: it may be

@@ -5,7 +5,20 @@ import type { CounterFacts } from "../compile/facts.js";
 import type { VelocityLimit, VelocityScope } from "../compile/velocity-rules.js";
 import { createVelocityCounter } from "./counter.js";
 import type { VelocityCounter, VelocitySnapshot } from "./counter.js";
-import type { SharedCounts } from "./shared-counts.js";
+
+/** The counts of one cap that other processes count too, by key. Only `reserve` waits. */
+export type SharedCounts = {
+  /**
+   * Events used so far by all processes; at least the cap when none is left, infinite when unknown.
+   */
+  used(key: string): number;
+  /** Counts one event that `used` left room for. */
+  count(key: string): void;
+  /** Reserves this many events, as far as there are; a promise if another process must be asked. */
+  reserve(key: string, events: number): Promise<void> | undefined;
+  /** Releases the reservation of this key. */
+  release(key: string): void;
+};
 
 /**
  * The keys whose events are counted together. A missing key counts under one shared key: stricter,

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@countersign/core";
 import { canonicalJson, CountersignError, sha256Hex } from "@countersign/core";
-import "./errors.js";
 import { POLICY_SCHEMA } from "../schema/policy-schema.js";
 import { BUILTIN_POLICIES, builtinNameOf, FOREIGN_BUILTINS } from "./builtin.js";
 import type { FileDocument } from "./fragment.js";
@@ -19,6 +18,13 @@ import { checkRules } from "./semantics.js";
 import type { PositionTable } from "./source.js";
 import { issueAt } from "./source.js";
 import { validateAgainstSchema } from "./validate.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** An invalid policy document, with every problem and its position. */
+    ERR_POLICY_INVALID: { file: string; issues: readonly PolicyIssue[] };
+  }
+}
 
 /**
  * Finds the file that an `extends` names, relative to its own file. `file` is its canonical name.

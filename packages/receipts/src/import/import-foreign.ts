@@ -8,8 +8,14 @@ import {
 } from "@countersign/core";
 import { verifyEd25519 } from "@countersign/core/verify";
 import { utf8 } from "../receipt/canonical-text.js";
-import "./errors.js";
 import type { ForeignReceipt } from "./foreign.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A receipt of another protocol cannot be imported. */
+    ERR_FOREIGN_RECEIPT: { reason: string };
+  }
+}
 
 /** The paths, as lists of member names, of the values we join on. */
 export type ForeignShape = {

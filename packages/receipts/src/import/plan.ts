@@ -1,4 +1,4 @@
-import { invalidQuery } from "../query/errors.js";
+import { invalidQuery } from "../query/query.js";
 import type { ForeignFilter } from "./foreign.js";
 
 const COLUMNS = ["session_id", "agent_id", "protocol"] as const;

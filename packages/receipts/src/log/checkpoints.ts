@@ -14,7 +14,6 @@ import { createNoteKey } from "../note/vkey.js";
 import type { ReceiptStore } from "../store/store.js";
 import { createTileNodeReader } from "../tiles/nodes.js";
 import type { OwnLineage } from "./own-lineage.js";
-import "./errors.js";
 import { assertSealed } from "./seal.js";
 import type { KnownHead, LogSeal } from "./seal.js";
 

@@ -3,7 +3,6 @@ import { CountersignError, isCountersignError } from "@countersign/core";
 import { HASH_BYTES } from "../merkle/hash.js";
 import { frontierRoot } from "../merkle/tree.js";
 import type { StoreHead } from "../store/store.js";
-import "./errors.js";
 
 /** Authenticates the states of a log that its own writers created. */
 export type LogSeal = {

@@ -1,5 +1,4 @@
-import { invalidQuery } from "./errors.js";
-import { ENTRY_COLUMNS, MAX_COUNT_ROWS, MAX_PAGE } from "./query.js";
+import { ENTRY_COLUMNS, invalidQuery, MAX_COUNT_ROWS, MAX_PAGE } from "./query.js";
 import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./query.js";
 
 /** The differences between SQL stores. */

@@ -1,6 +1,20 @@
-import { encodeHex } from "@countersign/core";
+import { CountersignError, encodeHex } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
 import type { SignedGroup, SignRequest } from "./group.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A signing thread ended or failed while it held this group. */
+    ERR_SIGN_WORKER: { reason: "crashed" | "failed" | "not-started" };
+    /** The signer was closed before this group was signed. */
+    ERR_SIGN_CLOSED: Record<string, never>;
+  }
+}
+
+/** The error of every call after `close`. */
+export function closedError(): CountersignError {
+  return new CountersignError("ERR_SIGN_CLOSED", "the signer is closed", {});
+}
 
 /** Signs groups of receipts with one key. */
 export type GroupSigner = {

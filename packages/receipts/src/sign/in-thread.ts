@@ -2,8 +2,7 @@ import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import type { SignLibrary } from "./ed25519.js";
 import { loadSignInto } from "./ed25519.js";
-import { closedError } from "./errors.js";
-import { isSmall, kernelKeyOf } from "./group-signer.js";
+import { closedError, isSmall, kernelKeyOf } from "./group-signer.js";
 import type { GroupSigner } from "./group-signer.js";
 import { signGroup } from "./sign-group.js";
 

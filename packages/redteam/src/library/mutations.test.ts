@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHardenedAgent, serveAgent } from "../agents/index.js";
 import type { AgentLogic, RunningAgent } from "../agents/index.js";
-import { copyJson } from "../oatf/json/copy.js";
+import { copyJson } from "../oatf/json/values.js";
 import type { NormalizedActor, NormalizedDocument, NormalizedPhase } from "../oatf/index.js";
 import { runDocument } from "../runner/run-document.js";
 import { librarySources, loadSources } from "./library.js";

@@ -1,5 +1,4 @@
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
 import type { OatfLimits } from "./limits.js";
 import type { NormalizedDocument } from "./model/normalized.js";
 import { normalize } from "./normalize/normalize.js";
@@ -7,6 +6,21 @@ import type { ParseError } from "./parse/parse-error.js";
 import { parse } from "./parse/parse.js";
 import type { Diagnostic, ValidationError } from "./validate/finding.js";
 import { validate } from "./validate/validate.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A text that is not an OATF document: broken YAML, a wrong type or an unknown field. */
+    ERR_OATF_PARSE: { errors: readonly ParseError[] };
+    /** A document that breaks rules of the format. */
+    ERR_OATF_INVALID: { errors: readonly ValidationError[] };
+    /** A document or a value built from one is larger than we are willing to handle. */
+    ERR_OATF_LIMIT: { limit: string; allowed: number };
+    /** A text that is not a duration. */
+    ERR_OATF_DURATION: { length: number };
+    /** An evaluation was asked of a document that has no indicators. */
+    ERR_OATF_NO_INDICATORS: { attack: string };
+  }
+}
 
 /** A document ready to run, or the errors of the first stage that failed. */
 export type LoadResult =

@@ -1,9 +1,15 @@
 import { CountersignError, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../oatf/json/access.js";
-import "./errors.js";
+import { listMember, textMember } from "../oatf/json/values.js";
 import { decisiveResult, REPORT_SCHEMA } from "./report.js";
 import type { SuiteReport } from "./report.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A file that was to be an earlier report is none. */
+    ERR_REDTEAM_REPORT: { expected: string };
+  }
+}
 
 /** How a document stands against an earlier report. */
 export type Change = "new" | "worse" | "fixed" | "same" | "indeterminate";

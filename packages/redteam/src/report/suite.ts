@@ -1,7 +1,7 @@
 import { ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { DocumentProblem, LoadedDocument } from "../library/library.js";
-import { textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/values.js";
 import type { NormalizedAttack } from "../oatf/index.js";
 import type { RunnerOptions } from "../runner/options.js";
 import { probeTarget } from "../runner/probe.js";

@@ -1,7 +1,6 @@
 import { ownMember, parseJson, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../oatf/json/access.js";
-import { sortedText } from "../oatf/json/text.js";
+import { listMember, sortedText, textMember } from "../oatf/json/values.js";
 import {
   ACCUMULATED_MESSAGE,
   ACCUMULATED_REASONING,

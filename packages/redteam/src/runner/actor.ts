@@ -6,7 +6,7 @@ import {
   interpolateTemplate,
   interpolateValue,
 } from "../oatf/index.js";
-import { listMember, textMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/values.js";
 import type { Action, Direction, NormalizedActor, NormalizedPhase } from "../oatf/index.js";
 import type { ActorContext } from "./actor-context.js";
 import { attacksByForm, malformedPart, malformedPartOfBody, malformedPartOfEvent } from "./form.js";

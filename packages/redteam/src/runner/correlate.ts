@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import { textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/values.js";
 
 /** Knows the names of the tool calls of one stream. */
 export type ToolCallNames = {

@@ -6,18 +6,32 @@ import { startActor } from "./actor.js";
 import type { RunnerNote } from "./actor-context.js";
 import type { ActorReport } from "./actor.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
-import "./errors.js";
 import { attacksByForm } from "./form.js";
 import { keepsIds } from "./fresh-ids.js";
 import type { Gap } from "./gap.js";
 import { createHttpChannel } from "./http-channel.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
 import type { RunnerOptions, TransportKind } from "./options.js";
-import { refusalReasonOfEvent, receiptOfEvent } from "./refusal.js";
+import { receiptOfEvent, refusalReasonOfEvent } from "./refusal.js";
 import { superviseActors } from "./supervise.js";
 import { createTraceRecorder, WIRE } from "./trace-recorder.js";
 import { createVariables } from "./variables.js";
 import { createWebSocketChannel } from "./websocket-channel.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** No actor of the document has a mode that this runner performs. */
+    ERR_REDTEAM_MODE: { modes: readonly string[] };
+    /** The target could not be reached, or the connection broke. */
+    ERR_REDTEAM_CONNECTION: { cause: string };
+    /** The target took longer than one of the limits on time. */
+    ERR_REDTEAM_TIMEOUT: { limit: string; milliseconds: number };
+    /** The target sent more than the runner keeps, or frames it cannot read. */
+    ERR_REDTEAM_STREAM: { reason: "trace" | "malformed" | "frame" };
+    /** The run was stopped by its caller. */
+    ERR_REDTEAM_STOPPED: Record<never, never>;
+  }
+}
 
 /** The mode this runner performs. */
 export const SUPPORTED_MODE = "ag_ui_client";

@@ -4,7 +4,6 @@ import { request as requestHttps } from "node:https";
 import { CountersignError } from "@countersign/core";
 import { createSseDecoder } from "@countersign/wire/sse";
 import type { Channel, ChannelOptions, RunRequest, RunSink } from "./channel.js";
-import "./errors.js";
 import { connectionError, createStopwatch } from "./stopwatch.js";
 
 const MOST_OF_A_REFUSAL = 65_536;

@@ -1,6 +1,6 @@
 import { isJsonObject, ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/values.js";
 import type { Refusal } from "./channel.js";
 
 /** Answers that mean "not this request", as opposed to "not here", "not you" or "not now". */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isJsonObject, ownMember, parseLeniently, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/values.js";
 import type { NormalizedPhase } from "../oatf/index.js";
 import type { RunRequest } from "./channel.js";
 

@@ -4,7 +4,7 @@ import type { JsonValue } from "@countersign/core";
 import { findMisjudgedExamples, prefetchSemanticScores } from "../oatf/evaluate/prefetch.js";
 import { evaluateAttack, extractProtocol } from "../oatf/index.js";
 import type { AttackResult, NormalizedDocument, Verdict } from "../oatf/index.js";
-import { listMember, textMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/values.js";
 import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
 import type { Gap } from "./gap.js";

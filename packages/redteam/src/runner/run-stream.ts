@@ -1,12 +1,11 @@
 import { CountersignError, isCountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/values.js";
 import { ACCUMULATED_RESPONSE } from "../oatf/model/events.js";
 import { createAccumulator } from "./accumulate.js";
 import type { ActorContext } from "./actor-context.js";
 import type { RunSink } from "./channel.js";
 import { createToolCallNames } from "./correlate.js";
-import "./errors.js";
 import {
   isAboutUsedIds,
   isDeliberate,

@@ -2,7 +2,7 @@ import { ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test } from "vitest";
-import { listMember } from "../oatf/json/access.js";
+import { listMember } from "../oatf/json/values.js";
 import {
   callOf,
   documentOf,

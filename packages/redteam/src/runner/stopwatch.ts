@@ -1,5 +1,4 @@
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
 import type { RunnerTimeouts } from "./options.js";
 
 /** One wait at a time, named after its limit. */

@@ -1,6 +1,5 @@
 import { CountersignError } from "@countersign/core";
 import type { ActorReport, RunningActor } from "./actor.js";
-import "./errors.js";
 import { DEFAULT_TIMEOUTS } from "./options.js";
 import { timeoutError } from "./stopwatch.js";
 

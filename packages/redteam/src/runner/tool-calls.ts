@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/values.js";
 import { selectResponse } from "../oatf/index.js";
 import type { ResponseEntry } from "../oatf/index.js";
 

@@ -2,7 +2,6 @@ import { CountersignError } from "@countersign/core";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import { WebSocket } from "ws";
 import type { Channel, ChannelOptions, RunRequest, RunSink } from "./channel.js";
-import "./errors.js";
 import { connectionError, createStopwatch } from "./stopwatch.js";
 
 type Current = { readonly end: (failure?: CountersignError) => void; readonly sink: RunSink };

@@ -8,7 +8,7 @@ export {
 } from "./envelope/parse.js";
 export { carryEnvelope, upgradeEnvelope, wrapEnvelope } from "./envelope/translate.js";
 export type { EnvelopeFacts } from "./envelope/translate.js";
-export type { DialectErrorCode } from "./errors.js";
+export type { DialectErrorCode, Upgrader, UpgradeResult } from "./upgrade.js";
 export { CANCELLED_CODE } from "./legacy/downgrade.js";
 export type { LegacyTarget } from "./legacy/downgrade.js";
 export { ENVELOPE_NAME, UI_RENDER_HINT_NAME, VENDOR_KEY } from "./names.js";
@@ -30,4 +30,3 @@ export type { UpgradedInput } from "./request.js";
 export { DEFAULT_CALL_BUFFER_LIMITS } from "./superseded/call-buffer.js";
 export type { CallBufferLimits } from "./superseded/call-buffer.js";
 export { createUpgrader } from "./upgrade.js";
-export type { Upgrader, UpgradeResult } from "./upgrade.js";

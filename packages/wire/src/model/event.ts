@@ -2,8 +2,19 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentPart } from "./content.js";
 import type { RunAgentInput } from "./input.js";
 import type { Message, Metadata } from "./message.js";
-import type { JsonPatch } from "./patch.js";
 import type { RunFinishedOutcome, SubagentFinishedOutcome, TokenUsage } from "./run.js";
+
+/** One RFC 6902 operation; the object is open, unknown members are data. */
+export type JsonPatchOperation =
+  | { op: "add"; path: string; value: JsonValue }
+  | { op: "remove"; path: string }
+  | { op: "replace"; path: string; value: JsonValue }
+  | { op: "move"; path: string; from: string }
+  | { op: "copy"; path: string; from: string }
+  | { op: "test"; path: string; value: JsonValue };
+
+/** An RFC 6902 patch: applied whole or not at all. */
+export type JsonPatch = JsonPatchOperation[];
 
 type Base<Type extends string> = {
   type: Type;

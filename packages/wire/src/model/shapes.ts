@@ -2,20 +2,20 @@ import type { ContentPart, PartSource } from "./content.js";
 import {
   COUNT,
   JSON_VALUE,
-  OPEN_OBJECT,
-  POINTER,
-  STRING,
   listOf,
+  OPEN_OBJECT,
   openShape,
   optional,
   optionalBeside,
+  POINTER,
   required,
   shape,
+  STRING,
 } from "./field.js";
 import type { Shape, Union, ValueSpec } from "./field.js";
 import type { Context, ResumeEntry, RunAgentInput, Tool } from "./input.js";
 import type { Message, ToolCall } from "./message.js";
-import type { JsonPatchOperation } from "./patch.js";
+import type { JsonPatchOperation } from "./event.js";
 import type { Interrupt, RunFinishedOutcome, SubagentFinishedOutcome, TokenUsage } from "./run.js";
 
 type Member<T, Tag extends keyof T, Value> = Extract<T, { [Key in Tag]: Value }>;

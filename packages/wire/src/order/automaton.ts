@@ -8,8 +8,20 @@ import { RecentNames } from "./recent-names.js";
 import { ORDER_RULES } from "./rules.js";
 import type { OrderRuleId } from "./rules.js";
 import { RunState } from "./run-state.js";
-import type { OrderLimits } from "./run-state.js";
-import type { OpenUnit, Violation } from "./violation.js";
+import type { OpenUnit, OrderLimits, Violation } from "./run-state.js";
+import type { ErrorCode } from "@countersign/core";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** More units (messages, calls, steps, subagents) are open at once than allowed. */
+    ERR_ORDER_TOO_MANY_OPEN: { limit: number; eventNumber: number };
+    /** The ids of one run take more memory than allowed. */
+    ERR_ORDER_STATE_TOO_LARGE: { limit: number; eventNumber: number };
+  }
+}
+
+/** The codes that the run automaton throws. */
+export type OrderErrorCode = Extract<ErrorCode, `ERR_ORDER_${string}`>;
 
 /** The phase of the current run of a stream. */
 export type RunPhase = "idle" | "active" | "finished" | "errored";

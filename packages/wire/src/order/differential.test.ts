@@ -7,7 +7,7 @@ import { mutateStream } from "../testing/stream-mutations.js";
 import { generateStream } from "../testing/streams.js";
 import { createRunAutomaton } from "./automaton.js";
 import { ORDER_RULES } from "./rules.js";
-import type { Violation } from "./violation.js";
+import type { Violation } from "./run-state.js";
 
 // Half of them as generated, half mutated.
 const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 3000) / 2);

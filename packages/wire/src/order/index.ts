@@ -1,7 +1,5 @@
 export { createRunAutomaton } from "./automaton.js";
-export type { RunAutomaton, RunAutomatonOptions, RunPhase } from "./automaton.js";
-export type { OrderErrorCode } from "./errors.js";
+export type { OrderErrorCode, RunAutomaton, RunAutomatonOptions, RunPhase } from "./automaton.js";
 export { ORDER_RULES } from "./rules.js";
 export type { OrderRule, OrderRuleId, Severity } from "./rules.js";
-export type { OrderLimits } from "./run-state.js";
-export type { OpenUnit, Violation } from "./violation.js";
+export type { OpenUnit, OrderLimits, Violation } from "./run-state.js";

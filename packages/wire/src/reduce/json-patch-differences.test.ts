@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { expect, test } from "vitest";
-import type { JsonPatch } from "../model/patch.js";
+import type { JsonPatch } from "../model/event.js";
 import { officialPatch } from "../testing/official-patch.js";
 import { Random } from "../testing/random.js";
 import { randomObject, randomPatch } from "../testing/stream-values.js";

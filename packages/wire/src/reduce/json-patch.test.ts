@@ -1,7 +1,7 @@
 import { isCountersignError } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { expect, test } from "vitest";
-import type { JsonPatch } from "../model/patch.js";
+import type { JsonPatch } from "../model/event.js";
 import { Random } from "../testing/random.js";
 import { randomObject, randomPatch } from "../testing/stream-values.js";
 import { applyJsonPatch, DEFAULT_PATCH_LIMITS, PatchedDocument } from "./json-patch.js";

@@ -8,9 +8,19 @@ import {
 } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { afterLastLine, BlockReader } from "./blocks.js";
-import "./errors.js";
 import type { SseMessage } from "./message.js";
 import { TailBuffer } from "./tail.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** The stream holds bytes that are not UTF-8. */
+    ERR_SSE_UTF8: { offset: number };
+    /** The stream ended inside an event block, and the caller asked to refuse that. */
+    ERR_SSE_UNTERMINATED: { offset: number };
+    /** A field to be written would break out of its line. */
+    ERR_SSE_FIELD: { field: "data" | "event" | "id" | "comment" };
+  }
+}
 
 const LF = 10;
 const CR = 13;

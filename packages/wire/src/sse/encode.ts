@@ -1,7 +1,6 @@
 import { CountersignError, writeJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
-import "./errors.js";
 
 /** The optional fields of a frame. */
 export interface SseEncodeOptions {

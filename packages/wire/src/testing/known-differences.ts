@@ -1,9 +1,8 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import type { AgUiEvent } from "../model/event.js";
+import type { AgUiEvent, JsonPatch } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import type { Message } from "../model/message.js";
-import type { JsonPatch } from "../model/patch.js";
 import { applyJsonPatch, createReducer } from "../reduce/index.js";
 import { officialPatch } from "./official-patch.js";
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import jsonpatch from "fast-json-patch";
-import type { JsonPatch } from "../model/patch.js";
+import type { JsonPatch } from "../model/event.js";
 
 /** The patched document, or `undefined` when the patch is refused. */
 export type OfficialPatchResult = { document: JsonValue | undefined } | undefined;

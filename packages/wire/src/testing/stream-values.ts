@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Message } from "../model/message.js";
-import type { JsonPatch, JsonPatchOperation } from "../model/patch.js";
+import type { JsonPatch, JsonPatchOperation } from "../model/event.js";
 import type { Random } from "./random.js";
 
 const KEYS = ["a", "b", "list", "deep/er", "til~de", ""] as const;

@@ -1,7 +1,6 @@
 import type { JsonValue } from "@countersign/core";
-import type { AgUiEvent, TextMessageRole } from "../model/event.js";
+import type { AgUiEvent, JsonPatch, TextMessageRole } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
-import type { JsonPatch } from "../model/patch.js";
 import type { RunFinishedOutcome } from "../model/run.js";
 import { applyJsonPatch } from "../reduce/index.js";
 import { Random } from "./random.js";

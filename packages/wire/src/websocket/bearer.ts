@@ -1,5 +1,15 @@
 import { CountersignError, decodeBase64Url, decodeUtf8, encodeBase64Url } from "@countersign/core";
-import "./errors.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** The offered sub-protocols carry a bearer token in a way that cannot be honoured. */
+    ERR_WEBSOCKET_BEARER: { reason: "encoding" | "repeated" | "marker-missing" };
+    /** A second input arrived while the run of the first is still going. */
+    ERR_WEBSOCKET_RUN_ACTIVE: { exchange: number };
+    /** The server sent an event although no input was sent yet. */
+    ERR_WEBSOCKET_NO_INPUT: Record<never, never>;
+  }
+}
 
 /** The sub-protocol name that AgentCore clients offer; the server selects this one, never the token. */
 export const BEARER_SUBPROTOCOL = "base64UrlBearerAuthorization";

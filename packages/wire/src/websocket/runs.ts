@@ -1,6 +1,5 @@
 import { assertWithin, CountersignError, resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
-import "./errors.js";
 
 /** The exchange and the run an event belongs to. */
 export interface SocketEventPlace {

@@ -6,7 +6,15 @@ import type { Ed25519Key } from "@countersign/core/sign";
 import { importPrivateKey } from "@countersign/core/sign";
 import { InvalidArgumentError } from "commander";
 import { readText } from "../../files/read-file.js";
-import "./errors.js";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** Neither an option nor the environment names a private key. */
+    ERR_CAPABILITY_NO_KEY: { option: string; variable: string };
+    /** A token that names no principal was not asked for in words. */
+    ERR_CAPABILITY_NO_PRINCIPAL: { option: string };
+  }
+}
 
 /** Gathers an option that may be repeated. */
 export const collect = (value: string, before: string[] | undefined): string[] => [

@@ -2,7 +2,6 @@ import { createCapabilityIssuer } from "@countersign/capability/issue";
 import { CountersignError } from "@countersign/core";
 import type { Command } from "commander";
 import { Option } from "commander";
-import "./errors.js";
 import {
   collect,
   nowInSeconds,

@@ -19,8 +19,7 @@ import type {
 } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { pathExists } from "../../files/path-exists.js";
-import { requireFolder } from "../../files/require-folder.js";
+import { pathExists, requireFolder } from "../../files/path-exists.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatReport } from "./print-report.js";

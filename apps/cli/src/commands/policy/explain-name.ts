@@ -16,13 +16,25 @@ import pc from "picocolors";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import "../errors.js";
-import { pageOf } from "./error-pages.js";
 import { describeEntry, targetOf, typeOf } from "../receipts/describe.js";
 import { findEntry } from "../receipts/find.js";
 import { findLocation, withStore } from "../receipts/location.js";
 import type { LocationFlags } from "../receipts/location.js";
 import { pathExists } from "../../files/path-exists.js";
 import { compilePolicyFile } from "./policy-file.js";
+import { readFileSync } from "node:fs";
+
+/** The page of an error code. */
+export type ErrorPage = { readonly cause: string; readonly remedy: string };
+
+// Made of docs/errors, and held against it, by scripts/check-errors.mjs.
+const TABLE = new URL("../../../assets/errors.json", import.meta.url);
+
+/** Cause and remedy of a code, as in docs/errors; `undefined` for an unknown code. */
+export function pageOf(code: string): ErrorPage | undefined {
+  const table = JSON.parse(readFileSync(TABLE, "utf8")) as Record<string, ErrorPage>;
+  return Object.hasOwn(table, code) ? table[code] : undefined;
+}
 
 /** The policy file where none is named. */
 export const DEFAULT_POLICY = "policy.yaml";

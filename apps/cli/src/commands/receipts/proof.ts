@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
 import { proveEntry } from "@countersign/receipts/log";
 import type { Command } from "commander";
-import { requireFolder } from "../../files/require-folder.js";
+import { requireFolder } from "../../files/path-exists.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
 import { findEntry, newestCheckpoint } from "./find.js";

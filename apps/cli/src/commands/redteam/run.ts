@@ -17,7 +17,7 @@ import {
 import type { RunningAgent } from "@countersign/redteam/agents";
 import { Option } from "commander";
 import type { Command } from "commander";
-import { requireFolder } from "../../files/require-folder.js";
+import { requireFolder } from "../../files/path-exists.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson } from "../../output/print.js";
 import { createProgress } from "../../output/progress.js";

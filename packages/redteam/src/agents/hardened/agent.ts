@@ -1,18 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { textMember } from "../../oatf/json/access.js";
+import { textMember } from "../../oatf/json/values.js";
 import { createTurn, interruptOutcome } from "../turn.js";
 import type { AgentAnswer, AgentLogic, Turn } from "../turn.js";
 import { detectIntents } from "../detect-intents.js";
 import type { Intent } from "../detect-intents.js";
 import { BANK, CUSTOMERS, DEFAULT_USER, FOREIGN_THREAD, openInterrupts } from "../bank.js";
 import type { Interrupt } from "../bank.js";
-import { checkRequest } from "./guard.js";
-import type { CheckedInput } from "./guard.js";
+import { checkRequest, createThread } from "./guard.js";
+import type { CheckedInput, Thread } from "./guard.js";
 import { safeText } from "./sanitize.js";
-import { createThread } from "./thread.js";
-import type { Thread } from "./thread.js";
 
 const LONGEST_REPLY = 2000;
 const APPROVAL_MS = 300_000;

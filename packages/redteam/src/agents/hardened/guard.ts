@@ -1,11 +1,27 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isCountersignError, isJsonObject, ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/values.js";
 import type { AgentRequest } from "../turn.js";
 import { PAGE_TOOLS } from "../bank.js";
 import { visibleText } from "./sanitize.js";
-import type { Thread } from "./thread.js";
+
+/** The hardened agent's own state of a thread. A client can add to it, never rewrite it. */
+export type Thread = {
+  readonly owner: string;
+  readonly runs: Set<string>;
+  /** Calls it made to the page, by id: name and arguments; `answered` at most once. */
+  readonly calls: Map<
+    string,
+    { readonly name: string; readonly arguments: string; answered: boolean }
+  >;
+  wrongPins: number;
+};
+
+/** Creates the state of an unused thread. */
+export function createThread(owner: string): Thread {
+  return { owner, runs: new Set(), calls: new Map(), wrongPins: 0 };
+}
 
 /** Why a request is not answered. */
 export type Rejection = { readonly status: number; readonly code: string };

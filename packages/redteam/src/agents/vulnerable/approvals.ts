@@ -1,6 +1,6 @@
 import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/values.js";
 import type { Turn } from "../turn.js";
 import type { openInterrupts } from "../bank.js";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@countersign/core";
-import { listMember, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/values.js";
 import { interruptOutcome } from "../turn.js";
 import type { Turn } from "../turn.js";
 import type { Intent, Topic } from "../detect-intents.js";

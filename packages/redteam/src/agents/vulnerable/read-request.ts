@@ -1,6 +1,6 @@
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/values.js";
 
 const TWINS: ReadonlyMap<string, string> = new Map([
   ["forwarded_props", "forwardedProps"],

@@ -1,5 +1,4 @@
 import { CountersignError } from "@countersign/core";
-import "../errors.js";
 import type { NormalizedDocument } from "../model/normalized.js";
 import type { EvaluationOptions } from "./indicator.js";
 import { evaluateIndicator } from "./indicator.js";

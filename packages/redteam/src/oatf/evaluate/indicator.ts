@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import type { CelEvaluator } from "../cel/evaluator.js";
-import { isDeeperThan } from "../json/depth.js";
+import { isDeeperThan } from "../json/values.js";
 import { MAX_MESSAGE_DEPTH } from "../limits.js";
 import { isJoined, isJoinedInto } from "../model/events.js";
 import { knownProtocols } from "../model/modes.js";

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { sortedText } from "../json/text.js";
+import { sortedText } from "../json/values.js";
 import type { Pattern } from "../model/document.js";
 import { conditionOf } from "../model/pattern.js";
 import { compileCondition, presenceOf } from "../primitives/condition.js";

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@countersign/core";
-import { plainText } from "../json/text.js";
+import { plainText } from "../json/values.js";
 import type { Semantic } from "../model/document.js";
 import { resolveWildcardNodes } from "../primitives/path.js";
 import type { MatchDetail, Outcome } from "./outcome.js";

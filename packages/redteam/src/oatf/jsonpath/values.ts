@@ -1,6 +1,6 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { equalJson } from "../json/equal.js";
+import { equalJson } from "../json/values.js";
 import type { Comparison } from "./syntax.js";
 
 /** The absence of a value, which equals only itself (RFC 9535, section 2.3.5.2.2). */

@@ -1,7 +1,6 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { textMember } from "../json/access.js";
-import { copyJson } from "../json/copy.js";
+import { copyJson, textMember } from "../json/values.js";
 import type { Attack, Execution, Indicator, OatfDocument, Phase } from "../model/document.js";
 import { extractProtocol } from "../model/modes.js";
 import type {

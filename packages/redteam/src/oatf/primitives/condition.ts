@@ -2,8 +2,7 @@ import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { EvaluationError } from "../evaluate/evaluation-error.js";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
-import { equalJson } from "../json/equal.js";
-import { sortedText } from "../json/text.js";
+import { equalJson, sortedText } from "../json/values.js";
 import { requireRegex } from "../regex/compile.js";
 
 /** Receives what could not be evaluated; the answer is then `false`. */

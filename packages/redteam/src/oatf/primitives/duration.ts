@@ -1,5 +1,4 @@
 import { CountersignError } from "@countersign/core";
-import "../errors.js";
 
 const SHORT = /^([0-9]+)([smhd])$/;
 const ISO = /^P(?=[0-9]|T)(?:([0-9]+)D)?(?:T(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+)S)?)?$/;

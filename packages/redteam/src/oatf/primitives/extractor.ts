@@ -1,8 +1,7 @@
 import type { JsonValue } from "@countersign/core";
 import type { EvaluationError } from "../evaluate/evaluation-error.js";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
-import { isDeeperThan } from "../json/depth.js";
-import { plainText } from "../json/text.js";
+import { isDeeperThan, plainText } from "../json/values.js";
 import { evaluateJsonPath } from "../jsonpath/evaluate.js";
 import { compileJsonPath } from "../jsonpath/parse.js";
 import { MAX_MESSAGE_DEPTH } from "../limits.js";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import { copyJson } from "../json/copy.js";
+import { copyJson } from "../json/values.js";
 import type { Phase } from "../model/document.js";
 
 /**

@@ -1,7 +1,6 @@
 import { CountersignError, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import "../errors.js";
-import { plainText } from "../json/text.js";
+import { plainText } from "../json/values.js";
 import { MAX_INTERPOLATED_LENGTH } from "../limits.js";
 import { resolveSimplePath } from "./path.js";
 import { scanTemplate } from "./template-scan.js";

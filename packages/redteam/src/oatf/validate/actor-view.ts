@@ -1,6 +1,6 @@
 import { ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { listMember, textMember } from "../json/access.js";
+import { listMember, textMember } from "../json/values.js";
 import type { Path } from "../yaml/source.js";
 
 /** One actor, whichever of the three forms wrote it. */

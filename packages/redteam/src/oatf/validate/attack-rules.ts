@@ -1,5 +1,5 @@
 import { isJsonObject, ownMember } from "@countersign/core";
-import { listMember, textMember } from "../json/access.js";
+import { listMember, textMember } from "../json/values.js";
 import { durationSeconds } from "../primitives/duration.js";
 import type { Path } from "../yaml/source.js";
 import { checkListed, checkName, checkRange } from "./checks.js";

@@ -1,5 +1,5 @@
 import { ownMember } from "@countersign/core";
-import { textMember } from "../json/access.js";
+import { textMember } from "../json/values.js";
 import { compileRegex } from "../regex/compile.js";
 import type { LinearRegex } from "../regex/compile.js";
 import { OVER_BUDGET } from "./expression-budget.js";

@@ -1,5 +1,5 @@
 import { ownMember } from "@countersign/core";
-import { listMember, textMember } from "../json/access.js";
+import { listMember, textMember } from "../json/values.js";
 import { isMode, knownModes } from "../model/modes.js";
 import type { Path } from "../yaml/source.js";
 import { checkUnique } from "./checks.js";

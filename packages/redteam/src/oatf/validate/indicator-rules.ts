@@ -1,5 +1,5 @@
 import { isJsonObject, ownMember } from "@countersign/core";
-import { listMember, textMember } from "../json/access.js";
+import { listMember, textMember } from "../json/values.js";
 import { inspectCel } from "../cel/parse-source.js";
 import { isKnownSurface, modernSurface } from "../model/events.js";
 import { generatedId } from "../model/indicator-id.js";

@@ -1,5 +1,5 @@
 import { isJsonObject, ownMember } from "@countersign/core";
-import { textMember } from "../json/access.js";
+import { textMember } from "../json/values.js";
 import { compileJsonPath } from "../jsonpath/parse.js";
 import { isKnownEvent } from "../model/events.js";
 import { durationSeconds } from "../primitives/duration.js";

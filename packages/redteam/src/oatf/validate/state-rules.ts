@@ -1,6 +1,6 @@
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { listMember } from "../json/access.js";
+import { listMember } from "../json/values.js";
 import { dispatchLists } from "../model/dispatch.js";
 import { scanTemplate } from "../primitives/template-scan.js";
 import type { Path } from "../yaml/source.js";

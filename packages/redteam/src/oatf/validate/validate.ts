@@ -1,5 +1,5 @@
 import { isJsonObject, ownMember } from "@countersign/core";
-import { textMember } from "../json/access.js";
+import { textMember } from "../json/values.js";
 import type { OatfDocument } from "../model/document.js";
 import { extractProtocol } from "../model/modes.js";
 import type { Path } from "../yaml/source.js";

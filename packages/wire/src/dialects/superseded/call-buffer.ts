@@ -1,8 +1,17 @@
-import { isJsonObject } from "@countersign/core";
-import type { JsonObject } from "@countersign/core";
+import { isCountersignError, isJsonObject, parseJson } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { overLimit } from "../limits.js";
 import type { NoteSink } from "../note.js";
-import { parseCarriedJson } from "./carried-json.js";
+
+/** JSON that a producer put into a string; undefined when it is not strict JSON. */
+export function parseCarriedJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (isCountersignError(error)) return undefined;
+    throw error;
+  }
+}
 
 /** Bounds of the calls that are open at one time. */
 export type CallBufferLimits = {

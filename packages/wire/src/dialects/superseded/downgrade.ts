@@ -5,9 +5,8 @@ import { flattenParts } from "../legacy/downgrade-content.js";
 import { assertRoomForUnit } from "../limits.js";
 import { UI_RENDER_HINT_NAME, VENDOR_KEY } from "../names.js";
 import type { NoteSink } from "../note.js";
-import { createCallBuffer } from "./call-buffer.js";
+import { createCallBuffer, parseCarriedJson } from "./call-buffer.js";
 import type { CallBufferLimits } from "./call-buffer.js";
-import { parseCarriedJson } from "./carried-json.js";
 import { downgradeUsage } from "./usage.js";
 
 /** Codes of the errors that stand for an end which 0.1.0 cannot tell from success. */
