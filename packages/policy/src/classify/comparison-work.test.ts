@@ -8,16 +8,23 @@ import { ClientMessages } from "./client-messages.js";
 import { classifyEvent } from "./event.js";
 import { snapshotAspects } from "./state.js";
 
-/** A value that counts how often a member of it is read. */
-function counted<Value extends object>(value: Value): { value: Value; reads: () => number } {
+/** A value that counts how often a member of it is read, and how often its names are listed. */
+function counted<Value extends object>(
+  value: Value,
+): { value: Value; reads: () => number; lists: () => number } {
   let reads = 0;
+  let lists = 0;
   const proxy = new Proxy(value, {
     get(target, key, receiver): unknown {
       reads += 1;
       return Reflect.get(target, key, receiver);
     },
+    ownKeys(target) {
+      lists += 1;
+      return Reflect.ownKeys(target);
+    },
   });
-  return { value: proxy, reads: () => reads };
+  return { value: proxy, reads: () => reads, lists: () => lists };
 }
 
 const members = (count: number): JsonObject =>
@@ -43,6 +50,24 @@ test.each<[string, JsonValue]>([
     const held = counted(members(count));
     const [first] = snapshotAspects(base, held.value, snapshot, state);
     expect(first.classification).toBe("mutate");
+    return held.reads();
+  });
+  expect(reads[1]).toBe(reads[0]);
+});
+
+test.each<[string, JsonObject]>([
+  ["takes them away", { ui: { theme: {} } }],
+  ["takes them away and changes what needs a capability", { ui: { theme: {} }, x: 1 }],
+  ["takes away all that is above them", { x: 1 }],
+])("a state that %s costs no more for many members below a rule than for few", (_name, after) => {
+  const { state } = refinementsOf("/ui/theme/**");
+  const base = { eventType: "state_update", classification: "mutate", derived: "mutate" } as const;
+  const reads = [100, 20_000].map((count) => {
+    const held = counted(members(count));
+    const [first] = snapshotAspects(base, { ui: { theme: held.value } }, after, state);
+    expect(first.classification).toBe("x" in after ? "mutate" : "display");
+    // A rule that covers all of them answers before they are listed; listing a member costs as much as comparing it.
+    expect(held.lists()).toBe("ui" in after ? 1 : 0);
     return held.reads();
   });
   expect(reads[1]).toBe(reads[0]);

@@ -9,8 +9,8 @@ export type ChangeOp = "add" | "remove" | "replace";
 export type DifferenceVisitor = {
   enter(segment: string | number): void;
   leave(): void;
-  /** Whether to visit the members of the current value, given their number. */
-  looksInside?(members: number): boolean;
+  /** Whether to visit the members of the current value; their number is counted only when it is asked for. */
+  looksInside?(count: () => number): boolean;
   /**
    * The members of the current value to visit; all of them where it is left out. A generator can answer by the members
    * before.
@@ -54,7 +54,7 @@ function compareLists(
   after: readonly JsonValue[],
   visitor: DifferenceVisitor,
 ): boolean {
-  if (visitor.looksInside?.(Math.max(before.length, after.length)) === false) return true;
+  if (visitor.looksInside?.(() => Math.max(before.length, after.length)) === false) return true;
   const shared = Math.min(before.length, after.length);
   for (let at = 0; at < shared; at++) {
     if (before[at] === after[at]) continue;
@@ -73,9 +73,9 @@ function compareObjects(
   after: JsonObject,
   visitor: DifferenceVisitor,
 ): boolean {
-  const keys = Object.keys(before);
-  if (visitor.looksInside?.(keys.length) === false) return true;
-  for (const key of membersOf(before, keys, visitor)) {
+  const keys = namesOf(before);
+  if (visitor.looksInside?.(() => keys().length) === false) return true;
+  for (const key of membersOf(before, keys(), visitor)) {
     const old = before[key] as JsonValue;
     if (old === after[key] && Object.hasOwn(after, key)) continue;
     if (!Object.hasOwn(after, key)) {
@@ -108,9 +108,15 @@ function visitWhole(
 
 function visitBelow(op: ChangeOp, value: JsonValue, visitor: DifferenceVisitor): boolean {
   if (value === null || typeof value !== "object") return true;
-  const keys = Object.keys(value);
-  if (visitor.looksInside?.(keys.length) === false) return true;
-  return visitMembers(op, value, keys, visitor);
+  const keys = namesOf(value);
+  if (visitor.looksInside?.(() => keys().length) === false) return true;
+  return visitMembers(op, value, keys(), visitor);
+}
+
+/** The names of the members, listed when they are first asked for. */
+function namesOf(value: object): () => readonly string[] {
+  let names: readonly string[] | undefined;
+  return () => (names ??= Object.keys(value));
 }
 
 function visitMembers(

@@ -75,9 +75,10 @@ function touchDifferences(
     enter: (segment) => walk.enter(segment),
     leave: () => walk.leave(),
     looksInside(count) {
-      members += count;
+      if (isDone() || walk.isDoneBelow) return false;
+      if (maxMembers !== Number.POSITIVE_INFINITY) members += count();
       if (members > maxMembers) walk.touchAll();
-      return !isDone() && !walk.isDoneBelow;
+      return !isDone();
     },
     membersOf: (keys, isKey) => membersToVisit(walk, keys, isKey),
     changed(_op, _value, isLeaf) {
@@ -106,6 +107,7 @@ function* membersToVisit(
       }
     }
     yield key;
+    if (walk.isDoneBelow) return;
   }
 }
 
