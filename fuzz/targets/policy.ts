@@ -189,8 +189,10 @@ export const POLICY_TARGETS: readonly FuzzTarget[] = [
         holdRefusal(error);
         return;
       }
-      const event = toCelInput({ type: "TEXT_MESSAGE_CONTENT", delta: "a".repeat(64), list: [1] });
-      const answer = condition.evaluate((name) => (name === "event" ? event : undefined));
+      const event = { type: "TEXT_MESSAGE_CONTENT", delta: "a".repeat(64), list: [1] };
+      const answer = condition.evaluate((name, spend) =>
+        name === "event" ? toCelInput(event, spend) : undefined,
+      );
       hold(answer === undefined || typeof answer === "boolean", "true, false or nothing");
     },
   },

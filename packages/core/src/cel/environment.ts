@@ -1,6 +1,7 @@
-import { celEnv, celFunc, celMethod, CelScalar } from "@bufbuild/cel";
-import type { CelEnv, CelFunc } from "@bufbuild/cel";
-import { TICK } from "./expression.js";
+import { celEnv, celFunc, celList, celMethod, CelScalar, listType } from "@bufbuild/cel";
+import type { CelEnv, CelList, CelValue } from "@bufbuild/cel";
+import { meteredEnvironment } from "./cost.js";
+import { APPEND, TICK } from "./expression.js";
 
 /**
  * Counts the work of one evaluation. CEL always terminates, but nested loops over a large value
@@ -21,7 +22,6 @@ export type MeterLimits = {
 };
 
 const STEPS_BETWEEN_LOOKS = 128;
-const CHARACTERS_PER_STEP = 64;
 
 /** A meter for any number of evaluations, one after the other; `reset` begins one. */
 export function createMeter({ steps: limit, time }: MeterLimits): Meter {
@@ -49,41 +49,43 @@ export function createMeter({ steps: limit, time }: MeterLimits): Meter {
   };
 }
 
-/** Counts a text that is read from its beginning to its end. */
-export function spendText(meter: Meter, text: string): void {
-  meter.spend(1 + text.length / CHARACTERS_PER_STEP);
-}
-
-/**
- * The functions of CEL. Loops, `matches` and `contains` count their work. A function in `more`
- * replaces the one of the library with the same signature.
- */
+/** The functions of CEL. Loops count their iterations, and every function the length of its arguments. */
 export function createCelEnvironment(
   meter: Meter,
   compile: (pattern: string) => { test(text: string): boolean },
-  more: readonly CelFunc[] = [],
 ): CelEnv {
-  const { BOOL, STRING } = CelScalar;
-  const matches = (text: string, pattern: string): boolean => {
-    spendText(meter, text);
-    return compile(pattern).test(text);
-  };
-  return celEnv({
-    re2: { compile: (pattern) => ({ test: (text) => matches(text, pattern) }) },
+  const { BOOL, DYN, STRING } = CelScalar;
+  const LIST = listType(DYN);
+  const matches = (text: string, pattern: string): boolean => compile(pattern).test(text);
+  const environment = celEnv({
+    re2: { compile },
     funcs: [
       celFunc(TICK, [BOOL], BOOL, (condition) => {
         meter.spend(1);
         return condition;
       }),
+      celFunc(APPEND, [LIST, LIST], LIST, createAppend()),
       celFunc("matches", [STRING, STRING], BOOL, matches),
       celMethod("matches", STRING, [STRING], BOOL, function match(pattern) {
         return matches(this, pattern);
       }),
-      celMethod("contains", STRING, [STRING], BOOL, function contains(part) {
-        spendText(meter, this);
-        return this.includes(part);
-      }),
-      ...more,
     ],
   });
+  return meteredEnvironment(environment, (steps) => meter.spend(steps));
+}
+
+/** Adds to the result of a loop in place: a loop never reads an earlier result again. */
+function createAppend(): (result: CelList, more: CelList) => CelList {
+  const results = new WeakMap<CelList, CelValue[]>();
+  return (result, more) => {
+    const known = results.get(result);
+    if (known !== undefined) {
+      known.push(...more);
+      return result;
+    }
+    const items = [...result, ...more];
+    const list = celList(items);
+    results.set(list, items);
+    return list;
+  };
 }

@@ -6,6 +6,11 @@ import { create } from "@bufbuild/protobuf";
 
 /** The function that every loop calls once per iteration; no author can write its name. */
 export const TICK = "@countersign_tick";
+/**
+ * The function by which `map` and `filter` add to their result, in place of `+`: the library joins lists one in the other,
+ * and reading the result takes the square of its length.
+ */
+export const APPEND = "@countersign_append";
 /** Maximum nesting of brackets: the parser is recursive and retries alternatives at every bracket. */
 export const MAX_CEL_BRACKETS = 32;
 /** Maximum number of nodes of an expression. */
@@ -119,6 +124,7 @@ function prepareTree(root: Expr): CelFacts | undefined {
       case "callExpr": {
         const { function: name, target, args } = kind.value;
         functions.add(name);
+        if (name === "_+_" && isAccumulator(args[0], scope)) kind.value.function = APPEND;
         if (name === "matches") patterns.push(literalText(args.at(-1)));
         visitAll([target, ...args], scope);
         return;
@@ -136,7 +142,7 @@ function prepareTree(root: Expr): CelFacts | undefined {
         const loop = kind.value;
         visitAll([loop.iterRange, loop.accuInit], scope);
         const bound = new Set([...scope.bound, loop.iterVar, loop.iterVar2, loop.accuVar]);
-        const inner = { bound, depth: scope.depth + 1 };
+        const inner = { bound, depth: scope.depth + 1, accumulator: loop.accuVar };
         loops = Math.max(loops, inner.depth);
         visitAll([loop.loopCondition, loop.loopStep, loop.result], inner);
         if (loop.loopCondition !== undefined) loop.loopCondition = ticking(loop.loopCondition);
@@ -151,7 +157,17 @@ function prepareTree(root: Expr): CelFacts | undefined {
   return { variables, functions, patterns, loops, usesHas };
 }
 
-type Scope = { readonly bound: ReadonlySet<string>; readonly depth: number };
+type Scope = {
+  readonly bound: ReadonlySet<string>;
+  readonly depth: number;
+  /** The name of the result of the loop around; no author can write it. */
+  readonly accumulator?: string;
+};
+
+function isAccumulator(expression: Expr | undefined, { accumulator }: Scope): boolean {
+  const kind = expression?.exprKind;
+  return kind?.case === "identExpr" && kind.value.name === accumulator;
+}
 
 function ticking(condition: Expr): Expr {
   return create(ExprSchema, {

@@ -22,19 +22,10 @@ export function createJsonView(meter: Pick<Meter, "spend">, MapType = JsonMap): 
     if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
     if (typeof value !== "object" || value === null) return value;
     return Array.isArray(value)
-      ? meteredList(value, view, meter)
+      ? (new MeteredList(value, view, meter) as unknown as CelList)
       : asCelMap(new MapType(value, view, meter));
   };
   return view;
-}
-
-/** A list whose reads are counted. */
-export function meteredList<Item>(
-  items: readonly Item[],
-  view: (item: Item) => CelInput,
-  meter: Pick<Meter, "spend">,
-): CelList {
-  return new MeteredList(items, view, meter) as unknown as CelList;
 }
 
 /** The same map, as the type of the library. */
@@ -42,13 +33,14 @@ export function asCelMap(map: JsonMap): CelMap {
   return map as unknown as CelMap;
 }
 
-class MeteredList<Item> {
+/** A list whose reads are counted. */
+class MeteredList {
   readonly [LIST] = {};
-  readonly #items: readonly Item[];
-  readonly #view: (item: Item) => CelInput;
+  readonly #items: readonly JsonValue[];
+  readonly #view: JsonView;
   readonly #meter: Pick<Meter, "spend">;
 
-  constructor(items: readonly Item[], view: (item: Item) => CelInput, meter: Pick<Meter, "spend">) {
+  constructor(items: readonly JsonValue[], view: JsonView, meter: Pick<Meter, "spend">) {
     this.#items = items;
     this.#view = view;
     this.#meter = meter;

@@ -4,7 +4,7 @@ import type { EventFacts } from "../classify/facts.js";
 import { compileCondition } from "../conditions/expression.js";
 import type { ConditionBindings, ConditionVariable } from "../conditions/expression.js";
 import type { ConditionRule, ConditionsBlock, PolicyDocument } from "../document/model.js";
-import type { Overlay } from "../conditions/json-view.js";
+import type { Overlay, Spend } from "../conditions/json-view.js";
 import { layered, toCelInput } from "../conditions/json-view.js";
 import { eventTypeToJson } from "../vocabulary/event-type.js";
 import { compileMatch, matchesAny } from "./event-match.js";
@@ -54,7 +54,7 @@ function conditionRule(
 
 /** The values of a condition's names. */
 export function bindingsOf(facts: DecisionFacts): ConditionBindings {
-  return (name) => SOURCES[name](facts);
+  return (name, spend) => SOURCES[name](facts, spend);
 }
 
 // Derived values override the event's own members.
@@ -87,34 +87,40 @@ const DERIVED_WITH_CHANGES: Overlay<EventFacts> = new Map([
 
 const NOTHING: JsonObject = {};
 
-const SOURCES: Readonly<Record<ConditionVariable, (facts: DecisionFacts) => CelInput | undefined>> =
-  {
-    event: ({ event, variables }) =>
-      layered(
-        variables?.event ?? NOTHING,
-        event.changes === undefined ? DERIVED : DERIVED_WITH_CHANGES,
-        event,
-      ),
-    message: ({ variables }) => view(variables?.message),
-    session: ({ variables }) => view(variables?.session),
-    capability: ({ capability }) =>
-      view(
-        capability === undefined
-          ? { id: "<none>", status: "none", scopes: [], claims: {} }
-          : {
-              id: capability.id,
-              status: capability.status,
-              scopes: [...capability.scopes],
-              claims: capability.claims ?? {},
-            },
-      ),
-    counters: ({ counters }) =>
-      view({
+const SOURCES: Readonly<
+  Record<ConditionVariable, (facts: DecisionFacts, spend: Spend) => CelInput | undefined>
+> = {
+  event: ({ event, variables }, spend) =>
+    layered(
+      variables?.event ?? NOTHING,
+      event.changes === undefined ? DERIVED : DERIVED_WITH_CHANGES,
+      event,
+      spend,
+    ),
+  message: ({ variables }, spend) => view(variables?.message, spend),
+  session: ({ variables }, spend) => view(variables?.session, spend),
+  capability: ({ capability }, spend) =>
+    view(
+      capability === undefined
+        ? { id: "<none>", status: "none", scopes: [], claims: {} }
+        : {
+            id: capability.id,
+            status: capability.status,
+            scopes: [...capability.scopes],
+            claims: capability.claims ?? {},
+          },
+      spend,
+    ),
+  counters: ({ counters }, spend) =>
+    view(
+      {
         events_in_second: counters.eventsInSecond,
         velocity: Array.from(counters.velocity),
-      }),
-  };
+      },
+      spend,
+    ),
+};
 
-function view(value: JsonObject | undefined): CelInput | undefined {
-  return value === undefined ? undefined : toCelInput(value);
+function view(value: JsonObject | undefined, spend: Spend): CelInput | undefined {
+  return value === undefined ? undefined : toCelInput(value, spend);
 }

@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "@countersign/core";
 import { compileCondition } from "./expression.js";
+import type { ConditionBindings } from "./expression.js";
 import { layered, toCelInput } from "./json-view.js";
 
-const bound = (values: { [name: string]: JsonObject }) => (name: string) => {
-  const value = values[name];
-  return value === undefined ? undefined : toCelInput(value);
-};
+const bound =
+  (values: { [name: string]: JsonObject }): ConditionBindings =>
+  (name, spend) => {
+    const value = values[name];
+    return value === undefined ? undefined : toCelInput(value, spend);
+  };
 
 const event = {
   type: "CUSTOM",
@@ -71,8 +74,89 @@ test("brackets at the limit are parsed in reasonable time", () => {
 
 test("computed members hide those of the event and count as members", () => {
   const overlay = new Map([["type", (source: number) => source]]);
-  const view = () => layered({ type: "x", name: "n" }, overlay, 7);
+  const view: ConditionBindings = (_name, spend) =>
+    layered({ type: "x", name: "n" }, overlay, 7, spend);
   const ask = (source: string) => compileCondition(source).evaluate(view);
   expect(ask("event.type == 7 && event.name == 'n' && size(event) == 2")).toBe(true);
   expect(ask("event.all(key, key in ['type', 'name'])")).toBe(true);
+});
+
+const items = (count: number, first: number | string = 0): (number | string)[] =>
+  Array.from({ length: count }, (_, at) => (typeof first === "string" ? first + at : first + at));
+const text = (length: number, last = "a"): string => "a".repeat(length - 1) + last;
+const named = (count: number, last = 0): JsonObject =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`k${at}`, at < count - 1 ? 0 : last]),
+  );
+
+/** Expressions whose work grows with the product of two members of an event. */
+test.each<[string, JsonObject]>([
+  ["event.l.exists(i, i in event.m)", { l: items(3000, "a"), m: items(3000, "b") }],
+  ["event.l.exists(i, event.l == event.m)", { l: items(3000), m: [...items(2999), -5] }],
+  ["event.l.exists(i, event.l != event.l2 && i == -1)", { l: items(3000), l2: items(3000) }],
+  ["event.l.exists(i, event.m.exists(j, true) && i == -1)", { l: items(3000), m: items(3000) }],
+  [
+    "event.l.exists(x, event.m.exists(y, x.exists(z, true) && y == -1))",
+    { l: [items(3000)], m: items(3000) },
+  ],
+  ["event.l.exists(i, [event.l] == [event.m])", { l: items(3000), m: [...items(2999), -5] }],
+  [
+    "event.l.exists(i, event.t + event.t == event.u)",
+    { l: items(300), t: text(50_000), u: text(100_000, "b") },
+  ],
+  [
+    "event.l.exists(i, event.t == event.u)",
+    { l: items(300), t: text(50_000), u: text(50_000, "b") },
+  ],
+  [
+    "event.l.exists(i, event.t < event.u && i < 0)",
+    { l: items(300), t: text(50_000), u: text(50_000, "b") },
+  ],
+  [
+    "event.l.exists(i, event.u.startsWith(event.t) && i < 0)",
+    { l: items(300), t: text(50_000), u: text(50_001) },
+  ],
+  ["event.t.contains(event.u)", { t: text(100_000), u: `${text(10_000, "b")}${text(10_000)}` }],
+  ["event.l.exists(i, size(event.t) == 3)", { l: items(300), t: text(50_000) }],
+  ["event.l.exists(i, event.t.size() == 3)", { l: items(300), t: text(50_000) }],
+  ["event.l.exists(i, event.m.size() == 3)", { l: items(3000), m: named(3000) }],
+  ["event.l.exists(i, event.m.exists(k, k == 'x'))", { l: items(3000), m: named(3000) }],
+  ["event.l.exists(i, event.m == event.n)", { l: items(300), m: named(3000), n: named(3000, 1) }],
+  ["int(event.t) == 3", { t: "9".repeat(100_000) }],
+])("%s takes too many steps", (source, event) => {
+  expect(compileCondition(source).evaluate(bound({ event }))).toBeUndefined();
+});
+
+test.each<[string, JsonObject, boolean]>([
+  ["event.l.exists(i, i == -1)", { l: items(20_000) }, false],
+  ["event.l.exists(i, event.l[0] == -1)", { l: items(3000) }, false],
+  ["event.l.map(i, i + 1).exists(j, j == 8000)", { l: items(8000) }, true],
+  ["event.l.filter(i, i > 5)[7993] == 7999", { l: items(8000) }, true],
+  ["event.l.filter(i, i > 5).map(i, [i])[0] == [6]", { l: items(5000) }, true],
+  ["event.l.map(i, event.l.map(j, i * j)) == [[0, 0], [0, 1]]", { l: items(2) }, true],
+  ["event.l == event.m", { l: items(20_000), m: items(20_000) }, true],
+  ["'b19999' in event.l", { l: items(20_000, "b") }, true],
+  ["event.l.exists(i, i in ['x', 'b9999'])", { l: items(10_000, "b") }, true],
+  ["event.t.contains('b')", { t: text(1_000_000, "b") }, true],
+  ["event.t == 'b' || size(event.t) == 1000000", { t: text(1_000_000) }, true],
+  ["event.m.exists(k, k == 'k9999')", { m: named(10_000) }, true],
+])("%s is answered for large events", (source, event, expected) => {
+  expect(compileCondition(source).evaluate(bound({ event }))).toBe(expected);
+});
+
+test("a computed member is computed once, however often a loop reads it", () => {
+  let times = 0;
+  const overlay = new Map([
+    [
+      "delta",
+      () => {
+        times += 1;
+        return items(50);
+      },
+    ],
+  ]);
+  const view: ConditionBindings = (_name, spend) => layered({}, overlay, undefined, spend);
+  const source = "event.delta.exists(a, event.delta.exists(b, a + b == -1))";
+  expect(compileCondition(source).evaluate(view)).toBe(false);
+  expect(times).toBe(1);
 });

@@ -5,6 +5,7 @@ import { suggestName } from "../base/suggest.js";
 import type { LinearPattern } from "../patterns/regular-expression.js";
 import { compilePattern } from "../patterns/regular-expression.js";
 import { toCelInput } from "./json-view.js";
+import type { Spend } from "./json-view.js";
 
 /** The names a condition may use. */
 export const CONDITION_VARIABLES = [
@@ -20,15 +21,18 @@ export type ConditionVariable = (typeof CONDITION_VARIABLES)[number];
 
 /**
  * Returns the value of a name; called only for names that the condition reads. `undefined` reads as
- * an empty map.
+ * an empty map. The value calls `spend` for what is read of it.
  */
-export type ConditionBindings = (name: ConditionVariable) => CelInput | undefined;
+export type ConditionBindings = (name: ConditionVariable, spend: Spend) => CelInput | undefined;
 
 /** A compiled condition; `undefined` means it could not be evaluated. */
 export type CompiledCondition = { evaluate(bindings: ConditionBindings): boolean | undefined };
 
-/** Maximum steps of one evaluation: a loop iteration, or 64 searched characters. */
-const MAX_CONDITION_STEPS = 20_000;
+/**
+ * Maximum steps of one evaluation: a loop iteration, 64 characters that a function reads, or 32 members that are read or
+ * compared. A loop over 20,000 items has room for reading them.
+ */
+const MAX_CONDITION_STEPS = 22_000;
 /** Maximum nesting of loops; each level multiplies the work. */
 const MAX_LOOP_NESTING = 3;
 /** Suggested for a misspelled function. */
@@ -42,7 +46,7 @@ const FUNCTION_NAMES = [
   "int",
   "string",
 ];
-const EMPTY = toCelInput({});
+const EMPTY = toCelInput({}, () => {});
 
 /**
  * Compiles a CEL expression. Variables and functions must exist, patterns must be literals (an agent
@@ -74,12 +78,13 @@ export function compileCondition(source: string): CompiledCondition {
   }
   const used = CONDITION_VARIABLES.filter((name) => facts.variables.has(name));
   const run = plan(environment, tree);
+  const spend: Spend = (steps) => meter.spend(steps);
   return {
     evaluate(bindings) {
       meter.reset();
       const input: Record<string, CelInput> = {};
       for (const name of used) {
-        input[name] = bindings(name) ?? EMPTY;
+        input[name] = bindings(name, spend) ?? EMPTY;
       }
       try {
         const result = run(input);
