@@ -1,4 +1,5 @@
 import type { ErrorCode } from "@countersign/core";
+import { isRunLimit } from "../event/run-limits.js";
 import { statusOf } from "../http/refusal.js";
 import type { Opening } from "@countersign/policy";
 import { openingOfCode } from "./openings.js";
@@ -13,11 +14,17 @@ export type CodeMeaning = {
   readonly opening: Opening;
 };
 
+/** Whether a code ends a stream that has begun: no response has a status for it. */
+function endsStream(code: string): boolean {
+  return isRunLimit(code) || code === "ERR_ENVELOPE_NOT_CONFIGURED";
+}
+
 /** Explains the code of a rejected request; `undefined` for codes that no client gets. */
 export function explainCode(code: string): CodeMeaning | undefined {
   const remedy = remedyOf(code);
   if (remedy === undefined) return undefined;
   const opening = openingOfCode(code);
   const told = { remedy, opening };
-  return code.startsWith("ERR_") ? { ...statusOf(code as ErrorCode), ...told } : told;
+  const isResponse = code.startsWith("ERR_") && !endsStream(code);
+  return isResponse ? { ...statusOf(code as ErrorCode), ...told } : told;
 }

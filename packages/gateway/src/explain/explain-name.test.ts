@@ -37,6 +37,7 @@ import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { THREATS } from "../testing/threats.js";
+import { explainCode } from "./explain-code.js";
 import { explainName } from "./explain-name.js";
 import { explainRequest } from "./explain-request.js";
 import { allRules, orderRules } from "./explain-rule.js";
@@ -386,4 +387,12 @@ test("the lines of the gateway's own rules and of the checks of a request change
     const after = outcome(opened(document, linesOf(`ag_ui_request.${check}`)));
     expect([check, after]).toEqual([check, "passed"]);
   }
+});
+
+test("a code that ends a stream has no HTTP status; the code of a refusal has one", () => {
+  for (const end of ["TIME", "SILENCE", "EVENTS", "BYTES"]) {
+    expect(explainCode(`ERR_RUN_${end}`)).not.toHaveProperty("status");
+  }
+  expect(explainCode("ERR_ENVELOPE_NOT_CONFIGURED")).not.toHaveProperty("status");
+  expect(explainCode("ERR_RUN_ACTIVE")).toHaveProperty("status", 409);
 });
