@@ -93,8 +93,9 @@ This page is made from the table that the gateway takes its rules from; a test f
 const ORDER = `
 ## Order of evaluation
 
-The gateway evaluates every event of an agent in this order. At each moment the first rule that blocks decides. This is the list that
-the gateway evaluates ([rules.ts](../../packages/gateway/src/outbound/decide/rules.ts)): no event is blocked elsewhere.
+The gateway evaluates every event of an agent by these rules. At each moment the first rule that blocks decides. This is the list that
+the gateway evaluates ([rules.ts](../../packages/gateway/src/outbound/decide/rules.ts)): no other rule blocks an event. After a block that
+ends the run, or after a failed write to the log, the gateway drops later events of the run without a decision.
 
 | when | blocks | rule |
 |---|---|---|`;

@@ -104,7 +104,8 @@ const LISTENER_REMEDIES = {
   RUN_STOPPED: "ask again if it was not meant",
   ACCESS_EXPIRED: "get a fresh credential and connect again",
   BLOCKED_BY_POLICY: "look at the receipt that the error names: countersign policy explain RECEIPT",
-  RECEIPTS_UNAVAILABLE: "look at the receipt store: nothing is delivered that is not signed for",
+  RECEIPTS_UNAVAILABLE:
+    "look at the receipt store and the thread ledger; the log line `run failed` names the cause. The gateway delivers no event without its receipt",
   RUN_LIMIT:
     "see why the agent sends so much, or raise run_timeout, run_events or run_bytes under limits in countersign.yaml",
   GATEWAY_LIMIT:

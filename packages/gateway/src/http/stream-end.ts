@@ -26,14 +26,12 @@ export function streamEndOf(
   holder: StreamHolder,
 ): Pick<RunRequest, "gone" | "openSink"> {
   const isAsked = encoding === "sse" && url.searchParams.get("reconnect") === "1";
-  const resumableStreams = isAsked
-    ? accessControl.resumableStreams.create(holder, gone)
-    : undefined;
+  const resumable = isAsked ? accessControl.resumableStreams.create(holder, gone) : undefined;
   return {
-    gone: resumableStreams?.gone ?? gone,
+    gone: resumable?.gone ?? gone,
     openSink: () => {
       const sink = createHttpSink(response, encoding, gone, { [SESSION_HEADER]: holder.sessionId });
-      return resumableStreams?.open(sink, gone) ?? sink;
+      return resumable?.open(sink, gone) ?? sink;
     },
   };
 }

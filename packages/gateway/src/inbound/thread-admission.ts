@@ -30,10 +30,10 @@ export type AdmissionRequest = {
 
 /** How long a request waits until the run before it is saved. */
 export const PATIENCE_MS = 5000;
-/** How long the gateway takes to notice that a run's client disconnected. */
+/** How long a request waits for a run whose client may have disconnected. */
 const NOTICE_MS = 500;
 
-/** Admits requests to threads; the only owner of their locks, their withheld content and their rows in the ledger. */
+/** Admits requests to threads; the only owner of their locks at this gateway and of their withheld content. */
 export class ThreadAdmission {
   readonly #ledger: KeyedStore;
   readonly #clock: Clock;

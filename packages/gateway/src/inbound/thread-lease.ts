@@ -43,7 +43,7 @@ export class OpenThread {
     });
   }
 
-  /** Called when the run has been saved, or never began. */
+  /** Called when the run has been saved, could not be saved, or never began. */
   leave(): void {
     this.#isOver = true;
     if (this.#threads.get(this.#key) === this) this.#threads.delete(this.#key);
@@ -226,7 +226,7 @@ export class ThreadLease {
     });
   }
 
-  /** Ends the run; `isWhole` means that its client stayed connected until the agent's own end. */
+  /** Ends the run; `isWhole` means that its client was connected at the agent's own end. */
   async end(isWhole: boolean): Promise<void> {
     const trace = this.#trace;
     const isTold = trace === undefined || (isWhole && trace.isOver);

@@ -68,7 +68,7 @@ export class TokenBudgets implements SpendingBook {
     return waits === undefined ? undefined : Promise.all(waits).then(() => undefined);
   }
 
-  /** Called at the end of a run: returns its unused events, so that other gateways can use them. */
+  /** Called at the end of a run: returns this gateway's unused events of these tokens. Its other runs reserve again. */
   settle(ids: Iterable<string>): void {
     for (const id of ids) {
       const held = this.#table.held.get(id);

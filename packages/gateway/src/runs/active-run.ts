@@ -169,7 +169,7 @@ export class ActiveRun implements RunOpening {
     if (request !== undefined) await this.#context.refusals.record(request, error);
   }
 
-  /** Gives back everything that the run holds, whether its stream opened or not. */
+  /** Gives back everything that the run holds, whether its stream opened or not. The caller of a refused request closes its lease. */
   async dispose(): Promise<void> {
     this.#gone.removeEventListener("abort", this.cancel);
     const run = this.#driven;

@@ -65,7 +65,8 @@ function index(ids: readonly RuleId[]): string {
   const lines = [
     "# Rules",
     "",
-    "The rules of `countersign doctor`, layer by layer. Every page states the violation, why it matters, an",
+    "[Rules of the gateway](../policy/rules.md) explains `gateway/…` on a receipt. This folder has the rules of",
+    "`countersign doctor`, layer by layer. Every page states the violation, why it matters, an",
     "example and the fix. The pages are generated from the table that the code uses",
     "(`npm run generate:rules -w packages/inspect`); a test fails when they differ.",
   ];

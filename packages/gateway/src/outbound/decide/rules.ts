@@ -66,8 +66,9 @@ const BY_AGENT = [
 const ENCRYPTED = rule("gateway/encrypted-size", "a long encrypted value", hasLongEncryptedValue);
 
 /**
- * Every place at which the gateway can block an event: the rules of each moment, in the order in which an event meets them. A row `policy`
- * evaluates the policy. No other file decides; docs/policy/rules.md prints this list.
+ * Every rule by which the gateway can block an event. The rules of one moment are in the order of their evaluation; `stage.ts` and
+ * `message-judge.ts` say when a moment is evaluated. A row `policy` evaluates the policy. No other file decides; docs/policy/rules.md prints
+ * this list. After a block that ends the run, or a failed log, the stages drop later events without a decision.
  */
 export const RULES = {
   input: {

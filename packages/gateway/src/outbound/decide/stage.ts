@@ -28,7 +28,7 @@ import type { RuleState, Subject } from "./rule.js";
 import { RULES } from "./rules.js";
 import { RunView } from "./run-view.js";
 
-/** Asks the policy about every event and keeps withheld what was blocked once. It never waits. */
+/** Evaluates the rules of `rules.ts` on every event, the policy among them, and withholds every later form of a blocked unit. It never waits. */
 export const decide: Stage = {
   name: "decide",
   open: (run, next) => {

@@ -91,7 +91,7 @@ class RecordStep implements Step {
     this.#gathered = [];
     this.#waiting.push(group);
     run.backlog.set(this.#size);
-    // Any error before the log confirms the append means that nothing is recorded.
+    // Any error before log and ledger confirm means that nothing is delivered; the receipt may exist.
     try {
       const { signed } = group;
       const drafts =
