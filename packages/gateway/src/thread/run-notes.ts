@@ -268,7 +268,8 @@ export class RunNotes {
     ids: ReadonlySet<string>,
     isForgotten: (record: MessageRecord) => boolean = () => true,
   ): void {
-    for (const [id, record] of this.#state.messages) {
+    // A copy: a client without an input has one table for its messages and those shown, and `#forget` adds to the second.
+    for (const [id, record] of [...this.#state.messages]) {
       if (ids.has(id) || record.role === "activity") continue;
       if (this.#facts.isOld && record.role === "reasoning") continue;
       if (isForgotten(record)) this.#forget(id);
