@@ -269,7 +269,8 @@ export class RunNotes {
     isForgotten: (record: MessageRecord) => boolean = () => true,
   ): void {
     // A copy: a client without an input has one table for its messages and those shown, and `#forget` adds to the second.
-    for (const [id, record] of [...this.#state.messages]) {
+    const known = [...this.#state.messages];
+    for (const [id, record] of known) {
       if (ids.has(id) || record.role === "activity") continue;
       if (this.#facts.isOld && record.role === "reasoning") continue;
       if (isForgotten(record)) this.#forget(id);
