@@ -31,8 +31,7 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   }
   classifyRequest(request);
   await resolveSources(request);
-  await reserveQuota(request);
-  decideRequest(request);
+  await afterReserving(request, () => decideRequest(request));
   const refusal =
     request.kind === "input" ? await claimThread(request, findings) : findBlocker(request);
   await recordRequest(request);
@@ -71,12 +70,19 @@ async function resolveSources(request: InboundRequest): Promise<void> {
   request.publicHosts = await findPublicHosts(hosts, lookupHost);
 }
 
-/** Waits until the token and the shared caps have an event left for this request. */
-async function reserveQuota({ reserve, caps, facts, message }: InboundRequest): Promise<void> {
-  await reserve?.(message?.capability);
-  // Another request can use up what was reserved while this one waited: ask until there is nothing to wait for.
-  for (let wait = caps?.reserve(facts, 1); wait !== undefined; wait = caps?.reserve(facts, 1)) {
-    await wait;
+/**
+ * Decides once the token and the shared caps have an event left for this request. Another request can use that event first, so this one asks
+ * until there is nothing to wait for, and decides in the same turn. Only its first question waits for events that other gateways may return.
+ */
+export async function afterReserving<T>(
+  { reserve, caps, facts, message }: Pick<InboundRequest, "reserve" | "caps" | "facts" | "message">,
+  decide: () => T,
+): Promise<T> {
+  for (let isFirst = true; ; isFirst = false) {
+    const budget = reserve?.(message?.capability, isFirst);
+    const room = caps?.reserve(facts, 1);
+    if (budget === undefined && room === undefined) return decide();
+    await Promise.all([budget, room]);
   }
 }
 

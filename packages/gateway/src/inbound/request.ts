@@ -50,8 +50,10 @@ export type InboundRequest = {
   readonly blocker?: (() => SendBlocker | undefined) | undefined;
   /** The run that an input opens. */
   readonly opening?: RunOpening | undefined;
-  /** Reserves an event of the tokens that may apply, before the decision. */
-  readonly reserve?: ((presented: JsonValue | undefined) => Promise<void> | undefined) | undefined;
+  /** Reserves an event of the tokens that may apply, before the decision; `isFirst` may wait for other gateways. */
+  readonly reserve?:
+    | ((presented: JsonValue | undefined, isFirst: boolean) => Promise<void> | undefined)
+    | undefined;
   /** Rate caps that several gateways count together. */
   readonly caps?: SharedCaps | undefined;
   /** Resolves host names of content parts, if the policy asks for it. Without it no host is public. */

@@ -91,7 +91,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
       blocker,
       // The start of a run waits for events that other gateways may return; a message of an open
       // run does not.
-      reserve: (token) => capabilities.reserve(token, 1, kind === "input"),
+      reserve: (token, isFirst) => capabilities.reserve(token, 1, isFirst && kind === "input"),
       caps,
       recorded: (request) => context.feed.publish(inboundItemOf(request)),
     }),
