@@ -1,9 +1,12 @@
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { connect } from "node:net";
 import type { AgUiEvent } from "@countersign/wire";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import { afterEach, expect, test, vi } from "vitest";
+import type { HttpRequest, HttpResponse } from "./exchange.js";
 import { createHttpSink, signalOfClose } from "./http-sink.js";
 import type { HttpEncoding } from "./http-sink.js";
 import type { ClientSink } from "../event/sink.js";
@@ -156,3 +159,43 @@ test("a sink that has ended writes nothing into the next response of its connect
   expect(second).toContain("yours");
   expect(second).not.toMatch(/stray|heartbeat/u);
 });
+
+test.each(["HTTP/1.1", "HTTP/2"])(
+  "over %s a close after a complete response is no disconnect, and a close before is one",
+  async (version) => {
+    const isHttp2 = version === "HTTP/2";
+    const closed: { path: string | undefined; didLeave: boolean }[] = [];
+    const serve = (request: HttpRequest, response: HttpResponse): void => {
+      const gone = signalOfClose(response);
+      const sink = createHttpSink(response, "sse", gone);
+      sink.send(EVENTS);
+      if (request.url === "/complete") sink.end();
+      response.on("close", () => closed.push({ path: request.url, didLeave: gone.aborted }));
+    };
+    const server = isHttp2 ? createHttp2Server(serve) : createServer(serve);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const session = isHttp2 ? connectHttp2(`http://127.0.0.1:${port}`) : undefined;
+    close = () => {
+      session?.destroy();
+      server.close();
+    };
+    for (const path of ["/complete", "/cut"]) {
+      const stream =
+        session === undefined
+          ? await new Promise<IncomingMessage>((resolve) =>
+              get({ port, path, agent: false }, resolve),
+            )
+          : session.request({ ":path": path });
+      stream.on("error", () => {});
+      await new Promise((resolve) => stream.once("data", resolve));
+      if (path === "/cut") stream.destroy();
+      else stream.resume();
+      await vi.waitFor(() => expect(closed.at(-1)?.path).toBe(path));
+    }
+    expect(closed).toEqual([
+      { path: "/complete", didLeave: false },
+      { path: "/cut", didLeave: true },
+    ]);
+  },
+);

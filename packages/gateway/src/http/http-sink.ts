@@ -20,12 +20,19 @@ const HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
-/** Aborts when the connection of the response closes; created before anything else happens on it. */
+/**
+ * Aborts when the connection of the response closes before the response is complete; created before anything else happens on it. Node also
+ * emits `close` after a complete response, on a busy machine even before the run is saved: that client has received everything.
+ */
 export function signalOfClose(response: HttpResponse): Signal {
   const gone = new LightSignal();
   const leave = (): void => gone.abort();
   response.on("close", leave);
   response.on("error", leave);
+  response.on("finish", () => {
+    // HTTP/2 emits `finish` also for a stream that the client resets.
+    if (response.writableEnded) response.off("close", leave);
+  });
   return gone;
 }
 
