@@ -24,6 +24,7 @@ async function askAgent({
   url,
   headers,
   dialect,
+  profile,
   transport,
   forwardAuthorization,
 }: Agent): Promise<ProbeResult> {
@@ -33,6 +34,8 @@ async function askAgent({
   const report = await examine(url.href, {
     headers,
     input: defaultInput(),
+    dialect,
+    profile: profile ?? "auto",
     get: transport === "get-sse",
     preflight: false,
     capabilities: false,
@@ -42,7 +45,10 @@ async function askAgent({
   const [first] = failing(report, "error");
   const took = `${Math.round(report.durationMs)} ms`;
   if (first === undefined) {
-    return { name, ok: true, says: `answers with ${report.stream?.events ?? 0} events in ${took}` };
+    const repaired = report.findings.find(({ rule }) => rule === "gateway/repaired");
+    const details = new Set(repaired?.places.map(({ detail }) => detail ?? ""));
+    const answers = `answers with ${report.stream?.events ?? 0} events in ${took}`;
+    return { name, ok: true, says: [answers, ...details].join("; ") };
   }
   // The agent's users supply the credential, so this test request has none.
   if (first.rule === "http/auth" && forwardAuthorization === true) {

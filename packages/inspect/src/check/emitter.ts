@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { createRepairer, DEVIATIONS, PROFILES } from "@countersign/wire/dialects";
-import type { Deviation, Repairer, RepairResult } from "@countersign/wire/dialects";
+import type { Deviation, Repairer, RepairOptions, RepairResult } from "@countersign/wire/dialects";
 
 /** The framework behind a stream, as far as the stream shows it. */
 export type EmitterFacts = {
@@ -12,21 +12,39 @@ export type EmitterFacts = {
   readonly repairs: Readonly<Record<string, number>>;
 };
 
+/** The run that a repairer compares a stream with; a recording may have no request. */
+export function requestedRun(input: RunAgentInput | undefined): RepairOptions["input"] {
+  return input ?? { threadId: "", runId: "", messages: [] };
+}
+
+/** The profiles that repair every deviation which these notes are about. */
+export function profilesOf(notes: readonly string[]): string[] {
+  const deviations = (Object.entries(DEVIATIONS) as [string, Deviation][]).flatMap(
+    ([id, { note }]) => (note !== undefined && notes.includes(note) ? [id] : []),
+  );
+  return Object.entries(PROFILES).flatMap(([profile, rows]) => {
+    const known = new Set<string>(rows.map(({ deviation }) => deviation));
+    return deviations.length > 0 && deviations.every((id) => known.has(id)) ? [profile] : [];
+  });
+}
+
 /** Watches a stream for the known deviations of frameworks, with the repairer that a gateway uses. */
 export class EmitterDetector {
-  readonly #input: RunAgentInput | undefined;
-  #repairer: Repairer | undefined;
+  readonly #repairer: Repairer | undefined;
   readonly #repairs = new Map<string, number>();
   readonly #named = new Set<string>();
 
   constructor(input: RunAgentInput | undefined) {
-    this.#input = input;
+    this.#repairer = createRepairer({
+      profile: "auto",
+      endsByItself: true,
+      input: requestedRun(input),
+    });
   }
 
   /** Looks at one event after translation. */
   push(event: JsonObject): void {
     const type = ownMember(event, "type");
-    if (type === "RUN_STARTED") this.#repairer ??= this.#createRepairer(event);
     if (type === "RUN_FINISHED") this.#seeReasons(event);
     this.#count(this.#repairer?.push(event));
   }
@@ -37,30 +55,10 @@ export class EmitterDetector {
   }
 
   facts(): EmitterFacts {
-    const deviations = (Object.entries(DEVIATIONS) as [string, Deviation][]).flatMap(
-      ([id, { note }]) => (note !== undefined && this.#repairs.has(note) ? [id] : []),
-    );
-    const fits = Object.entries(PROFILES).flatMap(([profile, rows]) => {
-      const known = new Set<string>(rows.map(({ deviation }) => deviation));
-      return deviations.length > 0 && deviations.every((id) => known.has(id)) ? [profile] : [];
-    });
     // A name that the framework writes itself says more than what several frameworks do.
-    const profiles = this.#named.size > 0 ? [...this.#named] : fits;
+    const profiles =
+      this.#named.size > 0 ? [...this.#named] : profilesOf([...this.#repairs.keys()]);
     return { profiles, repairs: Object.fromEntries(this.#repairs) };
-  }
-
-  #createRepairer(start: JsonObject): Repairer | undefined {
-    const text = (key: string): string => {
-      const value = ownMember(start, key);
-      return typeof value === "string" ? value : "";
-    };
-    // A recording may have no request: then the first run is the one that was asked for.
-    const input = this.#input ?? {
-      threadId: text("threadId"),
-      runId: text("runId"),
-      messages: [],
-    };
-    return createRepairer({ profile: "auto", endsByItself: true, input });
   }
 
   /** Questions are named after the framework that asks them: `mastra:tool_suspend`. */

@@ -2,15 +2,22 @@ import { createJsonSequence, utf8Length, writeJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createChunkExpander } from "@countersign/wire/chunks";
-import { createUpgrader } from "@countersign/wire/dialects";
-import type { Upgrader, UpgradeResult } from "@countersign/wire/dialects";
+import { createRepairer, createUpgrader } from "@countersign/wire/dialects";
+import type {
+  Dialect,
+  EmitterProfile,
+  Repairer,
+  RepairResult,
+  Upgrader,
+  UpgradeResult,
+} from "@countersign/wire/dialects";
 import { createRunAutomaton } from "@countersign/wire/order";
 import type { RuleId } from "../rules/table.js";
 import { explainDialect, explainError, explainNote, typeOf } from "./explain.js";
 import type { RuleMatch } from "./explain.js";
 import type { Findings, Place } from "./findings.js";
 import { isReadable, readEventLeniently } from "./read-event.js";
-import { EmitterDetector } from "./emitter.js";
+import { EmitterDetector, profilesOf, requestedRun } from "./emitter.js";
 import { SummaryCounter } from "./summary.js";
 import type { StreamSummary } from "./summary.js";
 import { Symptoms } from "./symptoms.js";
@@ -37,6 +44,10 @@ export type StreamCheckOptions = {
   readonly input?: RunAgentInput;
   /** Interrupts that the run before on this thread left open. */
   readonly openInterrupts?: readonly string[];
+  /** The emitter profile of the agent at its gateway: the deviations that it repairs are notes. `strict` by default. */
+  readonly profile?: EmitterProfile;
+  /** The dialect of the agent at its gateway: the translations from it are notes. Findings of their own by default. */
+  readonly dialect?: Dialect | "auto";
   readonly onEvent?: (event: SeenEvent) => void;
 };
 
@@ -84,6 +95,8 @@ class Check implements StreamCheck {
   readonly #counter = new SummaryCounter();
   readonly #symptoms: Symptoms;
   readonly #emitter: EmitterDetector;
+  readonly #repairer: Repairer | undefined;
+  readonly #dialect: Dialect | "auto" | undefined;
   readonly #texts = createJsonSequence();
   #upgrader: Upgrader;
   #expander = createChunkExpander();
@@ -106,7 +119,13 @@ class Check implements StreamCheck {
       options.openInterrupts,
     );
     this.#emitter = new EmitterDetector(options.input);
-    this.#upgrader = this.#createUpgrader("auto");
+    this.#repairer = createRepairer({
+      profile: options.profile ?? "strict",
+      endsByItself: true,
+      input: requestedRun(options.input),
+    });
+    this.#dialect = options.dialect;
+    this.#upgrader = this.#createUpgrader(options.dialect ?? "auto");
     this.#automaton = this.#createAutomaton();
   }
 
@@ -133,7 +152,9 @@ class Check implements StreamCheck {
     const upgraded = this.#upgrade(value as JsonObject, type);
     for (const event of upgraded?.events ?? []) {
       this.#emitter.push(event);
-      this.#checkEvent(event, type);
+      const repaired = this.#repairer?.push(event);
+      if (repaired === undefined) this.#checkEvent(event, type);
+      else this.#checkRepaired(repaired);
     }
     this.#seen(type, bytes, value);
   }
@@ -147,6 +168,8 @@ class Check implements StreamCheck {
 
   end(): void {
     this.#emitter.end();
+    const held = this.#repairer?.end(false);
+    if (held !== undefined) this.#checkRepaired(held);
     const { events, rawBytes, bytes } = this.#counter;
     if (rawBytes * 2 > bytes)
       this.#findings.report("event/raw-heavy", { detail: `${rawBytes} of ${bytes} bytes` });
@@ -227,6 +250,10 @@ class Check implements StreamCheck {
     if (!this.#foreign && result.notes.length > 0) {
       const forgiven = (): boolean => isReadable(value);
       for (const note of result.notes) {
+        if (this.#dialect !== undefined) {
+          this.#report("gateway/repaired", { path: note.path, detail: note.message });
+          continue;
+        }
         const explained = explainDialect(note, forgiven);
         if (explained !== undefined) this.#explain(explained);
       }
@@ -238,8 +265,17 @@ class Check implements StreamCheck {
     if (this.#foreign) return;
     const { dialect } = this.#upgrader;
     if (dialect !== "0.1.0" && dialect !== "chio") return;
+    if (dialect === this.#dialect || (dialect === "0.1.0" && this.#dialect === "auto")) return;
     this.#foreign = true;
     this.#report(dialect === "chio" ? "dialect/envelope" : "dialect/superseded");
+  }
+
+  #checkRepaired({ events, notes }: RepairResult): void {
+    for (const { rule, message } of notes) {
+      const detail = `${message}; repaired by the profile ${profilesOf([rule]).join(" or ")}`;
+      this.#report("gateway/repaired", { detail });
+    }
+    for (const event of events) this.#checkEvent(event, typeOf(event));
   }
 
   #checkEvent(value: JsonObject, type: string): void {
@@ -297,6 +333,12 @@ class Check implements StreamCheck {
   }
 
   #createUpgrader(dialect: Parameters<typeof createUpgrader>[0]["dialect"]): Upgrader {
-    return createUpgrader({ dialect, mintId: (kind) => `minted-${kind}-${++this.#minted}` });
+    const { threadId, runId } = this.#input ?? {};
+    return createUpgrader({
+      dialect,
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(runId === undefined ? {} : { runId }),
+      mintId: (kind) => `minted-${kind}-${++this.#minted}`,
+    });
   }
 }

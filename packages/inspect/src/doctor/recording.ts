@@ -1,6 +1,7 @@
 import { createJsonSequence, utf8Length } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
+import type { EmitterProfile } from "@countersign/wire/dialects";
 import { enforceInput } from "@countersign/wire/enforce";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import { createFindings } from "../check/findings.js";
@@ -13,14 +14,14 @@ import { decodeRecordingLine, textOf } from "../recording/line.js";
 import type { RecordingLine } from "../recording/line.js";
 import { readLines } from "../recording/read-lines.js";
 import type { Layer } from "../rules/rule.js";
-import type { RuleId, SeverityOverride } from "../rules/table.js";
 import { ByteCounter } from "./bytes.js";
 import { checkLayers, verdictOf } from "./report.js";
 import type { DoctorReport } from "./report.js";
+import type { DoctorOptions } from "./session.js";
 import { TimelineRecorder } from "./timeline.js";
 
 /** Options of checking a recording. */
-export type RecordingOptions = { readonly severities?: ReadonlyMap<RuleId, SeverityOverride> };
+export type RecordingOptions = Pick<DoctorOptions, "severities" | "profile">;
 
 /** The detected format of a recording. */
 type Format = "sse" | "jsonl" | "agui.jsonl";
@@ -42,7 +43,7 @@ export async function examineRecording(
 ): Promise<DoctorReport> {
   const startedAt = new Date();
   const findings = createFindings(options.severities);
-  const examiner = new Examiner(findings);
+  const examiner = new Examiner(findings, options.profile ?? "auto");
   let format: Format | undefined;
   const chunks = peekable(source);
   const first = await chunks.first();
@@ -87,6 +88,7 @@ class Examiner {
   readonly timeline = new TimelineRecorder();
   readonly ledger = new ByteCounter();
   readonly #findings: Findings;
+  readonly #profile: EmitterProfile;
   readonly #checks = new Map<string, StreamCheck>();
   readonly #threads = new WeakMap<StreamCheck, string>();
   /** The open interrupts of each thread's last run. */
@@ -101,8 +103,9 @@ class Examiner {
   inputBytes = 0;
   summary: StreamSummary | undefined;
 
-  constructor(findings: Findings) {
+  constructor(findings: Findings, profile: EmitterProfile) {
     this.#findings = findings;
+    this.#profile = profile;
   }
 
   async sse(source: AsyncIterable<Uint8Array>): Promise<void> {
@@ -208,6 +211,7 @@ class Examiner {
       this.inputBytes = Math.max(this.inputBytes, Buffer.byteLength(JSON.stringify(input)));
     const check = createStreamCheck({
       findings: this.#findings,
+      profile: this.#profile,
       ...(asked === undefined ? {} : { input: asked }),
       openInterrupts: this.#interrupts.get(asked?.threadId ?? "") ?? [],
       onEvent: (event) => this.#seen(event),

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
+import type { Dialect, EmitterProfile } from "@countersign/wire/dialects";
 import { createFindings } from "../check/findings.js";
 import type { Findings } from "../check/findings.js";
 import { createStreamCheck } from "../check/stream-check.js";
@@ -24,6 +25,10 @@ export type DoctorOptions = {
   /** For the whole check; 60 seconds by default. */
   readonly timeoutMs?: number;
   readonly severities?: ReadonlyMap<RuleId, SeverityOverride>;
+  /** The emitter profile: the deviations that it repairs are notes. `auto` by default, `strict` for clients without a gateway. */
+  readonly profile?: EmitterProfile;
+  /** The dialect of the agent at its gateway: the translations from it are notes. Findings of their own by default. */
+  readonly dialect?: Dialect | "auto";
   /** Sends GET instead of POST, as an EventSource does. */
   readonly get?: boolean;
   /** Asks for protobuf. */
@@ -86,6 +91,8 @@ export class Session {
     this.check = createStreamCheck({
       findings: this.findings,
       ...(asked === undefined ? {} : { input: asked }),
+      profile: options.profile ?? "auto",
+      ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
       onEvent: (event) => {
         const atMs = this.phases.now();
         this.events++;

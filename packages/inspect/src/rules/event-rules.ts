@@ -476,4 +476,13 @@ export const EVENT_RULES = {
     fix: "Read the stream to its end.",
     example: stream(RUN, FINISH, { ...RUN, runId: "r2" }, { ...FINISH, runId: "r2" }),
   },
+  "gateway/repaired": {
+    layer: 3,
+    severity: "note",
+    title: "A Countersign gateway repairs the stream",
+    what: "An event differs from AG-UI 1.0 in a known way, and a Countersign gateway repairs it.",
+    why: "Clients behind the gateway get a stream in order. Clients that talk to the agent directly get the deviation.",
+    fix: "Nothing to do behind a gateway. Check with --profile strict for clients that talk to the agent directly.",
+    example: { text: "RUN_FINISHED with another runId than RUN_STARTED, as LangGraph sends it" },
+  },
 } as const satisfies Readonly<Record<string, Rule>>;

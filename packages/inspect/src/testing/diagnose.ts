@@ -41,6 +41,7 @@ export async function diagnose(
     return await examine(ws ? agent.webSocketUrl : agent.url, {
       timeoutMs: 4000,
       lingerMs: 300,
+      profile: "strict",
       ...options,
     });
   } finally {

@@ -3,12 +3,18 @@ import type { RunAgentInput } from "@countersign/wire";
 import { createFindings } from "../check/findings.js";
 import type { Finding } from "../check/findings.js";
 import { createStreamCheck } from "../check/stream-check.js";
+import type { StreamCheckOptions } from "../check/stream-check.js";
 import { createSseWatch } from "../framing/sse-watch.js";
 
 /** Checks events that never were on a wire. */
-export function checkEvents(events: readonly JsonValue[], input?: RunAgentInput): Finding[] {
+export function checkEvents(
+  events: readonly JsonValue[],
+  input?: RunAgentInput,
+  gateway: Pick<StreamCheckOptions, "profile" | "dialect"> = {},
+): Finding[] {
   const findings = createFindings();
-  const check = createStreamCheck({ findings, ...(input === undefined ? {} : { input }) });
+  const asked = input === undefined ? {} : { input };
+  const check = createStreamCheck({ findings, ...asked, ...gateway });
   for (const event of events) check.text(JSON.stringify(event));
   check.end();
   return findings.list();

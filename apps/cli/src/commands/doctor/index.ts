@@ -17,6 +17,8 @@ import type {
   Severity,
   SeverityOverride,
 } from "@countersign/inspect";
+import { EMITTER_PROFILES } from "@countersign/wire/dialects";
+import type { EmitterProfile } from "@countersign/wire/dialects";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { pathExists, requireFolder } from "../../files/path-exists.js";
@@ -45,6 +47,7 @@ type Flags = {
   timeout: number;
   failOn: Severity | "never";
   severity?: Map<RuleId, SeverityOverride>;
+  profile: EmitterProfile;
   get?: boolean;
   proto?: boolean;
   origin?: string;
@@ -71,6 +74,12 @@ export function registerDoctor(program: Command): void {
       "--severity <rule=severity>",
       "error, warning, note or off for one rule; may be repeated",
       collectSeverity,
+    )
+    .option(
+      "--profile <name>",
+      "framework whose deviations a gateway repairs; strict reports them all as errors",
+      readProfile,
+      "auto",
     )
     .option("--get", "send GET as an EventSource does")
     .option("--proto", "ask for protobuf")
@@ -117,8 +126,8 @@ function emit(place: string | true | undefined, write: () => string): boolean {
 }
 
 function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
-  const severities = flags.severity ?? new Map();
-  if (target === "-") return examineRecording("standard input", process.stdin, { severities });
+  const judged = { severities: flags.severity ?? new Map(), profile: flags.profile };
+  if (target === "-") return examineRecording("standard input", process.stdin, judged);
   if (!/^(?:https?|wss?):\/\//i.test(target)) {
     if (/^(?:localhost|[\w.-]+:\d+)(?:[/:?]|$)/i.test(target) && !pathExists(target)) {
       throw new TypeError(
@@ -127,13 +136,13 @@ function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
     }
     // A directory opens and fails only when it is read; say it before anything is printed.
     if (!statSync(target).isFile()) throw new TypeError(`${target} is not a file`);
-    return examineRecording(target, createReadStream(target), { severities });
+    return examineRecording(target, createReadStream(target), judged);
   }
   const options: DoctorOptions = {
     headers: flags.header ?? {},
     input: readInput(flags),
     timeoutMs: flags.timeout * 1000,
-    severities,
+    ...judged,
     get: flags.get === true,
     proto: flags.proto === true,
     subprotocol: flags.subprotocol === true,
@@ -162,6 +171,13 @@ function collectSeverity(
 function readThreshold(text: string): Severity | "never" {
   if (text === "never" || isSeverity(text)) return text;
   throw new InvalidArgumentError("write error, warning, note or never");
+}
+
+function readProfile(text: string): EmitterProfile {
+  const profile = EMITTER_PROFILES.find((name) => name === text);
+  if (profile === undefined)
+    throw new InvalidArgumentError(`write one of ${EMITTER_PROFILES.join(", ")}`);
+  return profile;
 }
 
 function isSeverity(text: string): text is Severity {
