@@ -149,7 +149,7 @@ test("types hold in a page without a word of Node", { timeout: 120_000 }, () => 
   expect(compile("page", forPages, { ...options, skipLibCheck: false }).stdout).toBe("");
 });
 
-test("the installed command begins as the README says", { timeout: 60_000 }, () => {
+test("the installed command begins as the README says", { timeout: 120_000 }, () => {
   const command = join(modules, "countersign", "bin", "countersign.js");
   const run = (...parameters) =>
     spawnSync(process.execPath, [command, ...parameters], { cwd: user, encoding: "utf8" });
@@ -162,4 +162,10 @@ test("the installed command begins as the README says", { timeout: 60_000 }, () 
   const anyPorts = readFileSync(configuration, "utf8").replaceAll(/port: 808[01]/gu, "port: 0");
   writeFileSync(configuration, anyPorts);
   expect(run("serve", "--check")).toMatchObject({ status: 0, stderr: "" });
+  // Packages do not contain docs/, so messages and files name pages by address.
+  const explained = run("policy", "explain", "ERR_RECEIPT_MALFORMED").stdout;
+  for (const text of [explained, readFileSync(join(user, "policy.yaml"), "utf8")]) {
+    expect(text).toMatch(/https:\/\/\S+\/docs\//u);
+    expect(text).not.toMatch(/\.md\b/u);
+  }
 });

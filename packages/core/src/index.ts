@@ -20,6 +20,7 @@ export { assertWithin, DEFAULT_LIMITS, resolveLimits } from "./limits/limits.js"
 export type { Limits } from "./limits/limits.js";
 export { assertPositiveInteger } from "./limits/text-limits.js";
 export { SmallMap } from "./tables/small-map.js";
+export { pageAddress } from "./text/documentation.js";
 export { parseUrl } from "./text/url.js";
 export { CAPABILITY_STATUS_REASONS, CAPABILITY_STATUSES } from "./vocabulary/capability.js";
 export type { CapabilityFacts, CapabilityStatus } from "./vocabulary/capability.js";

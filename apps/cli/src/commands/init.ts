@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pageAddress } from "@countersign/core";
 import { CONFIG_SCHEMA } from "@countersign/gateway";
 import { Option, type Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../output/failure.js";
+import { referPages } from "../output/pages.js";
 import { printJson, printLine } from "../output/print.js";
 import { readAddress } from "./capture/arguments.js";
 import { PRESETS, presetPolicy } from "./presets.js";
@@ -102,7 +104,10 @@ function starterFiles(
 
 function shipped(name: string): string {
   const { resolve } = createRequire(import.meta.url);
-  return readFileSync(resolve(`@countersign/policy/policies/${name}`), "utf8");
+  return referPages(
+    readFileSync(resolve(`@countersign/policy/policies/${name}`), "utf8"),
+    pageAddress,
+  );
 }
 
 function configuration(agent: URL, policy: string, lines: readonly string[] = []): string {

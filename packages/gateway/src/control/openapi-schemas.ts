@@ -1,3 +1,4 @@
+import { pageAddress } from "@countersign/core";
 import { MAX_RECORDED } from "./policy-compare.js";
 import { BODY_LIMITS } from "./request-body.js";
 
@@ -211,7 +212,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Receipts: object({
     entries: list({
       type: "object",
-      description: "A log entry; docs/receipts has its format",
+      description: `A log entry; ${pageAddress("receipts/format.md")} describes its format`,
       required: ["seq", "receipt", "direction", "policy_hash", "mode", "received_at"],
     }),
     "cursor?": cursor,

@@ -1,3 +1,4 @@
+import { pageAddress } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import type { FindingCode } from "../inbound/finding.js";
 import type { SendBlocker } from "../inbound/send-blocker.js";
@@ -57,7 +58,7 @@ const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   ERR_LEDGER_FULL: "go on in a new thread",
   ERR_LEDGER_UNAVAILABLE:
     "repeat the request; if it stays, look at the store that receipts.store names",
-  ERR_ACCESS_MISSING: "send a credential, as docs/access.md says for each transport",
+  ERR_ACCESS_MISSING: `send a credential; ${pageAddress("access.md")} says how for each transport`,
   ERR_ACCESS_TOKEN: "get a fresh credential; the gateway's log says what is wrong with this one",
   ERR_ACCESS_SCOPE: "ask for a token with the scope that access.jwt.scopes names",
   ERR_ACCESS_SESSION: "use a session of one's own; session names should be random",
@@ -99,7 +100,7 @@ const LISTENER_REMEDIES = {
   STOP_UNREADABLE: 'send {"runId": …}, with the session in the address',
   BAD_ADDRESS: "write the path plainly, without .., \\ and #, and Host once",
   METHOD_NOT_ALLOWED: "POST a RunAgentInput, or GET the paths of EventSource and WebSocket",
-  NOT_FOUND: "POST to /agents/NAME; docs/gateway.md has every path",
+  NOT_FOUND: `POST to /agents/NAME; ${pageAddress("gateway.md#paths")} lists every path`,
   INTERNAL: "repeat the request; the gateway's log has the cause",
   RUN_STOPPED: "ask again if it was not meant",
   ACCESS_EXPIRED: "get a fresh credential and connect again",

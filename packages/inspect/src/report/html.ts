@@ -1,19 +1,22 @@
-import { parseJson } from "@countersign/core";
+import { pageAddress, parseJson } from "@countersign/core";
 import { escapeMarkup, writeHtmlPage } from "@countersign/core/report";
 import type { DoctorReport } from "../doctor/report.js";
-import { RULES } from "../rules/table.js";
+import { rulePage, RULES } from "../rules/table.js";
 import { PAGE_SCRIPT } from "./page-script.js";
 import { PAGE_STYLE } from "./page-style.js";
 
 /** The report as one page that needs nothing else: no server, no network, no other file. */
 export function toHtml(report: DoctorReport): string {
   const titles = Object.fromEntries(report.findings.map(({ rule }) => [rule, RULES[rule].title]));
+  const pages = Object.fromEntries(
+    report.findings.map(({ rule }) => [rule, pageAddress(rulePage(rule))]),
+  );
   const events = report.timeline.events.map(({ json, ...event }) =>
     json === undefined ? event : { ...event, json: indent(json) },
   );
   const shown = { ...report, timeline: { ...report.timeline, events } };
   // Inside a script element only "<" can end it; as an escape it means the same.
-  const data = JSON.stringify({ report: shown, titles }).replaceAll("<", "\\u003c");
+  const data = JSON.stringify({ report: shown, titles, pages }).replaceAll("<", "\\u003c");
   const body = [
     "<header><h1>countersign doctor</h1>",
     `<p class="target">${escapeMarkup(report.target)}</p>`,

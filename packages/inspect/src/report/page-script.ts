@@ -1,7 +1,7 @@
 /** Draws the HTML report. Text from the stream is set as text, never as markup. */
 export const PAGE_SCRIPT = `
 "use strict";
-const { report, titles } = DATA;
+const { report, titles, pages } = DATA;
 const make = (name, attributes = {}, ...children) => {
   const svg = ["svg", "rect", "g", "text", "line", "title"].includes(name);
   const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
@@ -92,7 +92,7 @@ for (const finding of report.findings) {
   const box = make("div", { class: "finding " + finding.severity },
     make("p", {}, make("code", {}, finding.rule), make("span", { class: "badge " + finding.severity }, finding.severity), make("span", { class: "badge" }, "layer " + finding.layer)),
     make("p", {}, finding.message), make("p", {}, make("b", {}, "Fix: "), finding.mend));
-  const places = make("p", { class: "places" }, finding.count + (finding.count === 1 ? " place" : " places") + " · docs/" + finding.page + " ");
+  const places = make("p", { class: "places" }, finding.count + (finding.count === 1 ? " place" : " places") + " · ", make("a", { href: pages[finding.rule] }, finding.page));
   for (const place of finding.places) {
     const text = [place.eventNumber ? "event " + place.eventNumber : "", place.path || "", place.detail || ""].filter(Boolean).join(" ");
     if (!text) continue;

@@ -1,3 +1,4 @@
+import { pageAddress } from "@countersign/core";
 import { writeSarifLog } from "@countersign/core/report";
 import type { DoctorReport } from "../doctor/report.js";
 import { rulePage, RULES } from "../rules/table.js";
@@ -8,7 +9,8 @@ export function toSarif(report: DoctorReport): string {
     id: rule,
     shortDescription: { text: RULES[rule].title },
     fullDescription: { text: RULES[rule].what },
-    help: { text: `${RULES[rule].fix} See docs/${rulePage(rule)}.` },
+    help: { text: RULES[rule].fix },
+    helpUri: pageAddress(rulePage(rule)),
     properties: { layer: RULES[rule].layer },
   }));
   const results = report.findings.map((finding, ruleIndex) => ({

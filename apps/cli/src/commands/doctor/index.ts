@@ -23,6 +23,7 @@ import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { pathExists, requireFolder } from "../../files/path-exists.js";
 import { EXIT } from "../../output/failure.js";
+import { pageReference } from "../../output/pages.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatReport } from "./print-report.js";
 import { collectHeader } from "../capture/arguments.js";
@@ -162,7 +163,8 @@ function collectSeverity(
   before: Map<RuleId, SeverityOverride> = new Map(),
 ): Map<RuleId, SeverityOverride> {
   const [rule = "", severity = ""] = text.split("=");
-  if (!isRuleId(rule)) throw new InvalidArgumentError(`unknown rule ${rule}; see docs/rules/`);
+  if (!isRuleId(rule))
+    throw new InvalidArgumentError(`unknown rule ${rule}; see ${pageReference("rules/README.md")}`);
   if (severity !== "off" && !isSeverity(severity))
     throw new InvalidArgumentError("write rule=error, warning, note or off");
   return new Map([...before, [rule, severity]]);

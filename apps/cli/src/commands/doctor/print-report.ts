@@ -3,6 +3,7 @@ import { LAYER_NAMES } from "@countersign/inspect";
 import type { DoctorReport, LayerStatus, Severity, StreamSummary } from "@countersign/inspect";
 import pc from "picocolors";
 import { printableText } from "@countersign/core";
+import { pageReference } from "../../output/pages.js";
 import { formatTable } from "../../output/table.js";
 
 const STATUS: Readonly<Record<LayerStatus["status"], string>> = {
@@ -44,7 +45,7 @@ export function formatReport(report: DoctorReport): string {
         // Text of the agent's must not move the cursor or change colours.
         if (text !== "") parts.push(pc.dim(`    at ${printable(text)}`));
       }
-      parts.push(`    Fix: ${finding.mend}`, pc.dim(`    docs/${finding.page}`));
+      parts.push(`    Fix: ${finding.mend}`, pc.dim(`    See ${pageReference(finding.page)}`));
     }
   }
   if (report.bytes.some(({ payload }) => payload > 0)) parts.push("", formatBytes(report));

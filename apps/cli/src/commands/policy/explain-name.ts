@@ -13,6 +13,7 @@ import type { PolicyDocument } from "@countersign/policy";
 import { decodeEntry } from "@countersign/receipts";
 import type { LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
+import { pageReference, referPages } from "../../output/pages.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import "../errors.js";
@@ -33,7 +34,9 @@ const TABLE = new URL("../../../assets/errors.json", import.meta.url);
 /** Cause and remedy of a code, as in docs/errors; `undefined` for an unknown code. */
 export function pageOf(code: string): ErrorPage | undefined {
   const table = JSON.parse(readFileSync(TABLE, "utf8")) as Record<string, ErrorPage>;
-  return Object.hasOwn(table, code) ? table[code] : undefined;
+  const page = Object.hasOwn(table, code) ? table[code] : undefined;
+  if (page === undefined) return undefined;
+  return { cause: referPages(page.cause), remedy: referPages(page.remedy) };
 }
 
 /** The policy file where none is named. */
@@ -129,7 +132,8 @@ export function explainErrorCode(code: string, json: boolean, told: ProblemDetai
   if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
   printLine(`${pc.dim("helps")}  ${remedy}`);
   printOpenings([{ opening }]);
-  printLine(pc.dim("\nevery code: docs/errors.md; what a browser may say: docs/inbound.md"));
+  printLine(pc.dim(`\nAll codes: ${pageReference("errors.md")}`));
+  printLine(pc.dim(`What a client may send: ${pageReference("inbound.md")}`));
 }
 
 function explainEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void {
@@ -206,7 +210,7 @@ const MERGE = pc.dim(
 function unknown(name: string): CountersignError {
   return new CountersignError(
     "ERR_CLI_NOTHING_TO_EXPLAIN",
-    `"${name.slice(0, 64)}" is not a rule, a code, a receipt or another name of the product; \`policy explain --rules\` lists the rules, docs/errors.md every code`,
+    `"${name.slice(0, 64)}" is not a rule, a code, a receipt or another name of the product; \`policy explain --rules\` lists the rules, and ${pageReference("errors.md")} all codes`,
     { name },
   );
 }

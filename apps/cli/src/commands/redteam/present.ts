@@ -1,6 +1,7 @@
 import { decisiveResult, visible } from "@countersign/redteam";
 import type { Comparison, ReportEntry, SuiteReport, TargetResult } from "@countersign/redteam";
 import pc from "picocolors";
+import { pageReference } from "../../output/pages.js";
 import { printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 
@@ -109,7 +110,7 @@ function printClosing(entries: readonly ReportEntry[]): void {
   const ids = open.map(({ id }) => visible(id)).toSorted();
   printLine(`${pc.red("still open")} ${ids.join(", ")}`);
   printLine(
-    `${pc.dim("what closes them: docs/redteam/behind-the-gateway.md; nothing does while its policy observes")}\n`,
+    `${pc.dim(`How to close them: ${pageReference("redteam/behind-the-gateway.md")}. A policy that observes closes none.`)}\n`,
   );
 }
 

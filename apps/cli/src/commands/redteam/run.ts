@@ -19,6 +19,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { requireFolder } from "../../files/path-exists.js";
 import { EXIT } from "../../output/failure.js";
+import { pageReference } from "../../output/pages.js";
 import { printJson } from "../../output/print.js";
 import { createProgress } from "../../output/progress.js";
 import { VERSION } from "../../output/version.js";
@@ -38,7 +39,7 @@ Without documents the built-in library runs. A target that refuses an attack wit
 
 With --through each document runs directly and through the gateway, and the second outcome counts:
   exploited → blocked    the gateway closes it; behind "by" stands its rule or code
-  exploited → exploited  works through the gateway too; docs/redteam/behind-the-gateway.md says what closes it
+  exploited → exploited  works through the gateway too: close it, see ${pageReference("redteam/behind-the-gateway.md")}
   blocked   → blocked    the agent refuses it by itself
   resisted               every payload was delivered, every indicator had something to look at, and none matched
   error, unsupported     an actor, phase or indicator that is named kept the document from being decided
