@@ -1,6 +1,7 @@
 // A dead link in the docs costs a reader more than a missing page: every relative link and anchor must resolve.
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { anchorOf } from "./anchors.mjs";
 import { filesBelow, read, root } from "./sources.mjs";
 
 const pages = filesBelow(".", (name) => name.endsWith(".md"));
@@ -9,12 +10,7 @@ function anchorsOf(path) {
   const text = read(path).replaceAll(/```[\s\S]*?```/g, "");
   const anchors = new Set();
   for (const [, title] of text.matchAll(/^#{1,6} (.+)$/gm)) {
-    const slug = title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-      .trim()
-      .replaceAll(/\s/g, "-");
-    anchors.add(slug);
+    anchors.add(anchorOf(title));
   }
   for (const [, id] of text.matchAll(/<a id="([^"]+)"/g)) anchors.add(id);
   return anchors;

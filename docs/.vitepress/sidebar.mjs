@@ -1,0 +1,101 @@
+// The structure of the site. Every page is in one group; scripts/docs-site.test.mjs fails for a page without one.
+import { addressOf, listPages, titleOf } from "./pages.mjs";
+
+/** Groups in the order of the sidebar, with their pages below docs/ in the order of reading. */
+const GROUPS = {
+  Start: ["README.md"],
+  "Use it": [
+    "policy/opening.md",
+    "client.md",
+    "console.md",
+    "inspect.md",
+    "receipts/command-line.md",
+  ],
+  Operate: ["operate.md", "access.md", "receipts/stores.md", "compatibility.md"],
+  "Red team": [
+    "redteam/running.md",
+    "redteam/library.md",
+    "redteam/behind-the-gateway.md",
+    "redteam/oatf.md",
+  ],
+  Reference: [
+    "policy/grammar.md",
+    "policy/rules.md",
+    "policy/testing.md",
+    "classification.md",
+    "capability.md",
+    "inbound.md",
+    "control-api.md",
+    "errors.md",
+    "rules/README.md",
+    "receipts/format.md",
+    "receipts/batch-signature.md",
+    "wire/dialects.md",
+    "wire/differences.md",
+    "wire-proto.md",
+    "projection.md",
+  ],
+  Explain: [
+    "gateway.md",
+    "../ARCHITECTURE.md",
+    "../SECURITY.md",
+    "security/threat-model.md",
+    "security/fuzzing.md",
+    "faults.md",
+    "performance.md",
+    "decisions/README.md",
+    "../CHANGELOG.md",
+    "../CONTRIBUTING.md",
+  ],
+};
+
+/** Groups of pages of one kind, one for each folder; the page that leads to them is in a group above. */
+const FOLDERS = {
+  "Error codes": "docs/errors/",
+  "Rules of the doctor": "docs/rules/",
+  Decisions: "docs/decisions/",
+  Packages: "packages/",
+  Examples: "examples/",
+  "Apps and laboratory": ["apps/", "interop/"],
+};
+
+/** Folders whose pages are too many for the common sidebar: each has its own. */
+const OWN_SIDEBAR = new Set(["Error codes", "Rules of the doctor", "Decisions"]);
+
+/** Every group with its pages, as paths below the root of the repository. */
+export function listGroups(pages = listPages()) {
+  const named = Object.entries(GROUPS).map(([title, names]) => ({
+    title,
+    pages: names.map((name) => (name.startsWith("../") ? name.slice(3) : `docs/${name}`)),
+  }));
+  const taken = new Set(named.flatMap((group) => group.pages));
+  const folders = Object.entries(FOLDERS).map(([title, prefixes]) => ({
+    title,
+    pages: pages.filter(
+      (page) => !taken.has(page) && [prefixes].flat().some((prefix) => page.startsWith(prefix)),
+    ),
+  }));
+  return [...named, ...folders];
+}
+
+function sectionOf({ title, pages }, collapsed) {
+  const items = pages.map((page) => ({ text: titleOf(page), link: addressOf(page) }));
+  return { text: title, collapsed, items };
+}
+
+/** The sidebars of the theme, by the beginning of an address. */
+export function createSidebars() {
+  const groups = listGroups();
+  const common = groups.filter(({ title }) => !OWN_SIDEBAR.has(title));
+  const own = groups.filter(({ title }) => OWN_SIDEBAR.has(title));
+  const start = { text: "Documentation", link: "/" };
+  return {
+    ...Object.fromEntries(
+      own.map((group) => [
+        `/${FOLDERS[group.title].slice("docs/".length)}`,
+        [start, sectionOf(group, false)],
+      ]),
+    ),
+    "/": common.map((group, index) => sectionOf(group, index > 1)),
+  };
+}
