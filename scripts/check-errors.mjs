@@ -6,11 +6,20 @@ import { filesBelow, isTest, read, root } from "./sources.mjs";
 
 const TABLE = "apps/cli/assets/errors.json";
 
+/** `new CountersignError("CODE", MESSAGE`, where the message is one literal. */
+const MESSAGE =
+  /CountersignError\(\s*"(ERR_[A-Z0-9_]+)",\s*(?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`),/gu;
+
 const sources = ["packages", "apps"].flatMap((folder) =>
   filesBelow(folder, (name) => /\.(ts|tsx|svelte)$/.test(name)),
 );
 const declared = new Map();
 const used = new Set();
+/** The messages of each code, with `{}` for each value. */
+const said = new Map();
+
+/** Fewer letters than this do not tell a message from another text. */
+const MIN_LETTERS = 12;
 
 for (const path of sources) {
   const text = read(path);
@@ -22,6 +31,13 @@ for (const path of sources) {
   }
   if (isTest(path)) continue;
   for (const [, code] of text.matchAll(/["'](ERR_[A-Z0-9_]+)["']/g)) used.add(code);
+  for (const [, code, plain, template] of text.matchAll(MESSAGE)) {
+    const message = (plain ?? template)
+      .replaceAll(/\$\{[^}]*\}/gu, "{}")
+      .replaceAll(/\\(.)/gu, "$1");
+    if (message.replaceAll(/\P{L}/gu, "").length < MIN_LETTERS) continue;
+    said.set(code, (said.get(code) ?? new Set()).add(message));
+  }
 }
 
 const documented = new Map();
@@ -37,7 +53,11 @@ for (const path of filesBelow("docs/errors", (name) => name.endsWith(".md"))) {
     for (const part of ["Cause:", "Remedy:"]) {
       if (!section.includes(part)) problems.push(`${path}: ${code} has no "${part}" line`);
     }
-    explained[code] = { cause: partOf(section, "Cause:"), remedy: partOf(section, "Remedy:") };
+    explained[code] = {
+      cause: partOf(section, "Cause:"),
+      remedy: partOf(section, "Remedy:"),
+      says: [...(said.get(code) ?? [])].toSorted(),
+    };
   }
 }
 for (const [code, path] of declared) {
@@ -50,11 +70,18 @@ for (const [code, path] of documented) {
 const sorted = Object.fromEntries(
   Object.entries(explained).toSorted(([one], [other]) => (one < other ? -1 : 1)),
 );
-const table = `${JSON.stringify(sorted, undefined, 2)}\n`;
+// A list that fits stands on one line, as the formatter writes it.
+const table = `${JSON.stringify(sorted, undefined, 2)}\n`.replaceAll(
+  /\[\n[^\]]*?\n    \]/gu,
+  (list) => {
+    const line = `[${list.slice(1, -1).trim().replaceAll(/\n\s+/gu, " ")}]`;
+    return line.length + '    "says": '.length > 100 ? list : line;
+  },
+);
 if (process.argv.includes("--write")) writeFileSync(join(root, TABLE), table);
 else if (!existsSync(join(root, TABLE)) || read(TABLE) !== table) {
   problems.push(
-    `${TABLE} does not say what docs/errors says: node scripts/check-errors.mjs --write`,
+    `${TABLE} does not say what docs/errors and the sources say: node scripts/check-errors.mjs --write`,
   );
 }
 

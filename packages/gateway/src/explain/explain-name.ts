@@ -26,7 +26,8 @@ import { METRICS } from "../telemetry/catalogue.js";
 import type { MetricFacts } from "../telemetry/catalogue.js";
 import { explainCode } from "./explain-code.js";
 import { explainRule } from "./explain-rule.js";
-import { namesInReason, reasonCode } from "./reasons.js";
+import { namesInReason, namesInText, partsOf, reasonCode } from "./reasons.js";
+import { namesOfSentence } from "./sentences.js";
 
 /**
  * The opening of one thing that a name can stand for; `about` says which, where there are several.
@@ -74,7 +75,9 @@ const EXPLAINERS: readonly Explainer[] = [
   wordMeaning,
   fixedMeaning,
   actMeaning,
+  sentenceMeaning,
   reasonMeaning,
+  embeddedMeaning,
   componentMeaning,
 ];
 
@@ -287,6 +290,34 @@ function componentMeaning(name: string, document: PolicyDocument): NameMeaning |
 function reasonMeaning(name: string, document: PolicyDocument): NameMeaning | undefined {
   const [meaning] = namesInReason(name).flatMap((one) => explainName(one, document) ?? []);
   return meaning && { ...meaning, kind: `reason of ${meaning.kind} ${meaning.name}`, name };
+}
+
+/** A text with the name of a rule or a code in it, such as a line of the log. */
+function embeddedMeaning(text: string): NameMeaning | undefined {
+  if (!/\s|^\{/u.test(text)) return undefined;
+  const [meaning] = namesInText(text).flatMap((one) => ruleMeaning(one) ?? codeMeaning(one) ?? []);
+  return meaning && { ...meaning, kind: `text with the ${meaning.kind} ${meaning.name}` };
+}
+
+/** A title, a fix or a meaning of the tables; several codes may share one. */
+function sentenceMeaning(name: string, document: PolicyDocument): NameMeaning | undefined {
+  const names = partsOf(name)
+    .map(namesOfSentence)
+    .find(({ length }) => length > 0);
+  const [only, ...others] = names ?? [];
+  if (only === undefined) return undefined;
+  if (others.length === 0) {
+    const meaning = explainName(only, document);
+    return meaning && { ...meaning, kind: `sentence of ${meaning.kind} ${only}`, name };
+  }
+  const closed = "several codes share this sentence; explain the code or the rule next to it";
+  return {
+    name,
+    kind: "sentence",
+    means: `the product prints it for ${[only, ...others].join(", ")}`,
+    remedy: "explain the code or the rule next to it",
+    openings: [{ opening: { closed } }],
+  };
 }
 
 /**

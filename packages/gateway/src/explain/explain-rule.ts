@@ -82,7 +82,7 @@ lines that open a rule, for \`rules:\` of the policy unless it names another fil
 the block that exists, in front of the entries of a list. The rules of \`ag_ui_request\` are [what a browser may say](../inbound.md).
 
 \`policy explain\` takes every other name as well: a rule of \`ag_ui_order\` (\`run/finish-ids\`), what a receipt or a notice names
-(\`tool:delete_user\`, \`custom:raw\`, \`state:/ui/theme\`, \`interrupt:confirmation\`), a sentence of a receipt, a key of the policy or of
+(\`tool:delete_user\`, \`custom:raw\`, \`state:/ui/theme\`, \`interrupt:confirmation\`), any sentence that the product prints, a key of the policy or of
 \`countersign.yaml\`, a repair, a metric. It prints lines that it tried on your policy (\`--policy FILE\`), or says why no line opens it.
 
 This page is made from the table that the gateway takes its rules from; a test fails when they differ.

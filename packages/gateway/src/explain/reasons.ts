@@ -1,3 +1,5 @@
+import { parseJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import { CLASSIFICATIONS, REASON_CODES } from "@countersign/policy";
 
 const CLASSES = CLASSIFICATIONS.map((name) => name[0]?.toUpperCase() + name.slice(1)).join("|");
@@ -27,7 +29,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^(?:more than [\d.]+ )?events of this kind per \w+ /u, "velocity.*"],
   [/^tools are closed on this thread /u, "ag_ui_tools.quarantine"],
   [/^tool may not be declared by this client$/u, "ag_ui_tools.declare"],
-  [/^tool (?:may not be called|was not advertised|arguments )/u, "ag_ui_tools.call"],
+  [
+    /^tool (?:may not be called|was not advertised|arguments (?:are not|do not) )/u,
+    "ag_ui_tools.call",
+  ],
   [/^text holds an image of another host/u, "ag_ui_content.images"],
   [/^text holds an address that runs code/u, "ag_ui_content.links"],
   [/^error messages carry no links/u, "ag_ui_content.links_in_errors"],
@@ -59,19 +64,142 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^the encrypted value is longer than /u, "gateway/encrypted-size"],
   [/^stopped by operator /u, "gateway/operator-stop"],
   [
-    /^the person (?:declined|approved) this call|^the call differs from the one the person was shown$|^the tool is named like another/u,
+    /^the person (?:declined|approved) this call|^the call differs from the one the person was shown$|^the tool is named like another|^the arguments cannot be compared with what the person saw$/u,
     "gateway/approval",
+  ],
+  [/^the call has the id of another message$/u, "gateway/message-role"],
+  [/^a message in the person's name that they did not send/u, "ag_ui_messages.unknown_user"],
+  [/^instructions that were not sent on this thread$/u, "ag_ui_messages.unknown_system"],
+  [/^the thread belongs to somebody else$/u, "ERR_THREAD_OWNER"],
+  [/^this run id was used before$|^a run of this id is open in the session$/u, "ERR_RUN_ID_REUSED"],
+  [/^the thread has a run open$|^a run is still going on this socket$/u, "ERR_RUN_ACTIVE"],
+  [
+    /^message \d+ speaks as \w+ and was not delivered here|^message \d+ has an encrypted value of its own$/u,
+    "ERR_HISTORY_INVENTED",
+  ],
+  [
+    /^message \d+ (?:has the id of another|differs from what was delivered)$/u,
+    "ERR_HISTORY_REWRITTEN",
+  ],
+  [/^message \d+ was open when the gateway ended$/u, "ERR_HISTORY_UNFINISHED"],
+  [/^a new message stands in front of one that was delivered/u, "ERR_HISTORY_INTERLEAVED"],
+  [
+    /^a message of the history is (?:there twice|missing)$|^a new message stands inside the history|^only new messages are accepted$|^the history has another order$|^part of the history is missing$/u,
+    "ERR_HISTORY_DROPPED",
+  ],
+  [/^the call it answers was not delivered on this thread$/u, "ERR_TOOL_RESULT_UNKNOWN"],
+  [/^the call was answered before$/u, "ERR_TOOL_RESULT_TWICE"],
+  [/^the tool it answers for is not the client's$/u, "ERR_TOOL_RESULT_FOREIGN"],
+  [/^the interrupt is not open on this thread$/u, "ERR_RESUME_UNKNOWN"],
+  [/^an open interrupt is not answered$/u, "ERR_RESUME_INCOMPLETE"],
+  [/^the interrupt's time is over$/u, "ERR_RESUME_EXPIRED"],
+  [/^the answer does not fit the interrupt's schema$/u, "ERR_RESUME_MISMATCH"],
+  [/^the interrupt was answered before$/u, "ERR_RESUME_ANSWERED"],
+  [/^tool \d+ has (?:a name that is not plain ASCII|the name of another)/u, "ERR_TOOLS_NAME"],
+  [/^tool \d+ takes the name of a tool /u, "ERR_TOOLS_SHADOWED"],
+  [
+    /^tool \d+ is not pinned; |^review the tool, then add to the policy under rules/u,
+    "ERR_TOOLS_UNPINNED",
+  ],
+  [
+    /^the state (?:is larger than \d+ bytes|has a key that is not allowed)|ag_ui_request: \{ state: /u,
+    "ERR_STATE_REFUSED",
+  ],
+  [
+    /^the context (?:is larger than|has more than|has an entry)|ag_ui_request: \{ context: /u,
+    "ERR_CONTEXT_REFUSED",
+  ],
+  [
+    /^the forwarded properties (?:are larger than|have a key)|ag_ui_request: \{ forwarded_props: /u,
+    "ERR_FORWARDED_PROPS_REFUSED",
+  ],
+  [
+    /^AG-UI does not define (?:the role of|any content part of|a part of) |^a key is another spelling of one that AG-UI defines$|^spell the key as AG-UI does$|^send the (?:message|text or the file) in a (?:role|content part) that AG-UI defines$/u,
+    "ERR_INBOUND_UNKNOWN_KEY",
+  ],
+  [/^no run is open on the socket$/u, "ERR_MESSAGE_NO_RUN"],
+  [/^the agent takes no messages on its transport$/u, "ERR_MESSAGE_ONE_WAY"],
+  [/^hand the session a token \(POST \/v1\/capabilities\), or open it/u, "ag_ui.capability"],
+  [/^the run takes longer than limits\.run_timeout$/u, "ERR_RUN_TIME"],
+  [/^the agent sent no event for longer than limits\.run_silence$/u, "ERR_RUN_SILENCE"],
+  [/^the run has more events than limits\.run_events$/u, "ERR_RUN_EVENTS"],
+  [/^the run has more bytes than limits\.run_bytes$/u, "ERR_RUN_BYTES"],
+  [/^the agent's stream ended before its run did$/u, "AGENT_STREAM_TRUNCATED"],
+  [/^the agent's stream is over; its dialect cannot say/u, "AGENT_STREAM_WITHOUT_END"],
+  [/^the decision could not be recorded$/u, "RECEIPTS_UNAVAILABLE"],
+  [
+    /^add to the policy under rules: ag_ui_classify: \{ interrupts: |^countersign policy explain with this receipt says what opens the question$/u,
+    "gateway/withheld",
+  ],
+  [/^Pages of this origin may not call the gateway/u, "ORIGIN_NOT_ALLOWED"],
+  [/^No agent of that name is configured$/u, "AGENT_UNKNOWN"],
+  [/^The stop is not valid$/u, "STOP_UNREADABLE"],
+  [/^The address cannot be read$/u, "BAD_ADDRESS"],
+  [/^Use .{1,40} here$/u, "METHOD_NOT_ALLOWED"],
+  [/^There is nothing here$/u, "NOT_FOUND"],
+  [/^The stream needs \?session=/u, "SESSION_MISSING"],
+  [/^The gateway could not handle the request$/u, "INTERNAL"],
+  [
+    /\. The agent asked a question that was not shown\. If the next message fails too/u,
+    "gateway/withheld",
   ],
 ];
 
-/** A name in a reason: a code, or a rule before or after its colon. */
+/** A code in a sentence, or the rule of the protocol's order. */
 const NAMES = [/\b(ERR_[A-Z0-9_]+)/u, /protocol's order: (\S+)/u, /^([a-z-]+\/[a-z-]+): /u];
 
-/** The rules and codes behind a reason on a receipt or in a notice, the nearest first. */
+/** The form of a rule, and of a code of a stream. */
+const EMBEDDED = /\b[a-z_]+(?:[./][a-z_-]+)+|\b[A-Z]+(?:_[A-Z]+)+\b/gu;
+
+/** Parts of one sentence that are tried; a sentence of the product has fewer. */
+const MAX_PARTS = 16;
+
+/** The sentence without a prefix (`CODE: `), and without the place behind it (`, at /messages/0: ID`). */
+export function partsOf(text: string): string[] {
+  const whole = text.trim();
+  const parts = [whole];
+  for (const { index } of whole.matchAll(/: /gu)) parts.push(whole.slice(index + 2));
+  return parts
+    .slice(0, MAX_PARTS)
+    .flatMap((part) => [
+      part,
+      part.replace(/, at \/.*$/su, ""),
+      part.replace(/;.* was not sent up.*$/su, ""),
+    ])
+    .map((part) => part.replace(/\.$/u, ""));
+}
+
+/** The texts of a JSON document (a log line, a notice, a problem, a receipt), or the text itself. */
+function textsOf(given: string): string[] {
+  if (!given.trimStart().startsWith("{")) return [given];
+  try {
+    return stringsIn(parseJson(given.trim())).slice(0, MAX_PARTS * 4);
+  } catch {
+    return [given];
+  }
+}
+
+function stringsIn(value: JsonValue): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null
+    ? Object.values(value).flatMap((one) => stringsIn(one as JsonValue))
+    : [];
+}
+
+/** The rules and codes behind a sentence that the product prints, the nearest first. */
 export function namesInReason(reason: string): string[] {
-  const named = NAMES.flatMap((pattern) => pattern.exec(reason)?.[1] ?? []);
-  const [, rule] = SENTENCES.find(([pattern]) => pattern.test(reason)) ?? [];
-  return [...named, ...(rule === undefined ? [] : [rule])].filter((name) => name !== reason);
+  const texts = textsOf(reason);
+  const named = texts.flatMap((text) => NAMES.flatMap((pattern) => pattern.exec(text)?.[1] ?? []));
+  const parts = texts.flatMap(partsOf);
+  const rules = parts.flatMap(
+    (part) => SENTENCES.find(([pattern]) => pattern.test(part))?.[1] ?? [],
+  );
+  return [...new Set([...named, ...rules])].filter((name) => name !== reason);
+}
+
+/** Rules and codes that stand in a line of the log, a notice or another text. */
+export function namesInText(text: string): string[] {
+  return (text.match(EMBEDDED) ?? []).filter((name) => name !== text);
 }
 
 /** The meaning of a `reason_code`, and its rule. */

@@ -142,6 +142,11 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^ERR_(STORE|SIGN|LOG)_/, "try again after Retry-After; if it stays, look at the receipt store"],
 ];
 
+/** Every code with a fix of its own, and the fix. */
+export function allRemedies(): ReadonlyMap<string, string> {
+  return REMEDIES;
+}
+
 /** The fix for a client that was refused with this code; `undefined` for codes that no client receives. */
 export function remedyOf(code: string): string | undefined {
   return REMEDIES.get(code) ?? FAMILIES.find(([pattern]) => pattern.test(code))?.[1];

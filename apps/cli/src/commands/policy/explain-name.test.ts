@@ -1,11 +1,18 @@
 import { readFileSync } from "node:fs";
+import { explainName } from "@countersign/gateway";
 import { RULES } from "@countersign/inspect";
+import { loadPolicy } from "@countersign/policy";
 import { expect, test } from "vitest";
 import { runProgram } from "../../testing/run-program.js";
+import { codeOfMessage, codeOfSentence } from "./error-pages.js";
 
-const CODES = Object.keys(
-  JSON.parse(readFileSync(new URL("../../../assets/errors.json", import.meta.url), "utf8")),
-);
+const root = new URL("../../../../../", import.meta.url);
+
+type Page = { cause: string; remedy: string; says: string[] };
+const PAGES = JSON.parse(
+  readFileSync(new URL("../../../assets/errors.json", import.meta.url), "utf8"),
+) as Record<string, Page>;
+const CODES = Object.keys(PAGES);
 
 test("every rule of the doctor and every error code is explained, with what opens it or why nothing does", async () => {
   const names = [...Object.keys(RULES), ...CODES];
@@ -15,6 +22,32 @@ test("every rule of the doctor and every error code is explained, with what open
     expect([name, code]).toEqual([name, 0]);
     expect([name, out]).toEqual([name, expect.stringMatching(/^opens {2}.{10}/mu)]);
   }
+});
+
+test("every cause and remedy of an error leads to its code", () => {
+  const lost = Object.entries(PAGES).flatMap(([code, { cause, remedy }]) =>
+    [cause, remedy].filter((sentence) => {
+      const found = PAGES[codeOfSentence(sentence) ?? ""];
+      return found?.cause !== sentence && found?.remedy !== sentence ? code : undefined;
+    }),
+  );
+  expect(lost).toEqual([]);
+});
+
+test("every message of an error leads to its code, with any value in it", () => {
+  const starter = loadPolicy(
+    readFileSync(new URL("packages/policy/policies/starter.yaml", root), "utf8"),
+  ).document;
+  const messages = Object.values(PAGES).flatMap(({ says }) => says);
+  expect(messages.length).toBeGreaterThan(140);
+  const lost = messages.filter((message) => {
+    const sample = message.replaceAll("{}", "main");
+    const codes = CODES.filter((code) => PAGES[code]?.says.includes(message));
+    const kind = explainName(sample, starter)?.kind;
+    const found = codeOfSentence(sample) ?? kind?.split(" ").at(-1) ?? codeOfMessage(sample);
+    return found !== "gateway/invalid" && !codes.includes(found ?? "");
+  });
+  expect(lost).toEqual([]);
 });
 
 test.each([
@@ -34,6 +67,10 @@ test.each([
   ["capability required for Submit events", "reason of rule ag_ui.capability"],
   ["urn:countersign:problem:ERR_RUN_TIME", "limits: { run_timeout: 259200"],
   ["finish-run-id-replaced", "deviation of langgraph"],
+  ["the session is not yours", "ERR_ACCESS_SESSION (HTTP 403)"],
+  ["the request is over 1000 bytes", "ERR_LIMIT_EXCEEDED (HTTP 413)"],
+  ["A client may not say this", "ERR_HISTORY_INVENTED"],
+  ["The data of a frame is not JSON.", "sentence of the rule of the doctor json/syntax"],
 ])("explain %s prints what opens it in the starter policy", async (name, lines) => {
   const { code, out } = await runProgram("policy", "explain", name);
   expect(code).toBe(0);

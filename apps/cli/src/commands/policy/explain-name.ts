@@ -9,11 +9,12 @@ import {
 } from "@countersign/gateway";
 import type { NamedOpening, NameMeaning } from "@countersign/gateway";
 import { isRuleId, RULES } from "@countersign/inspect";
+import type { RuleId } from "@countersign/inspect";
 import type { PolicyDocument } from "@countersign/policy";
 import { decodeEntry } from "@countersign/receipts";
 import type { LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
-import { pageReference, referPages } from "../../output/pages.js";
+import { pageReference } from "../../output/pages.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import "../errors.js";
@@ -22,22 +23,8 @@ import { findEntry } from "../receipts/find.js";
 import { findLocation, withStore } from "../receipts/location.js";
 import type { LocationFlags } from "../receipts/location.js";
 import { pathExists } from "../../files/path-exists.js";
+import { codeOfMessage, codeOfSentence, pageOf, plain } from "./error-pages.js";
 import { compilePolicyFile } from "./policy-file.js";
-import { readFileSync } from "node:fs";
-
-/** The page of an error code. */
-export type ErrorPage = { readonly cause: string; readonly remedy: string };
-
-// Made of docs/errors, and held against it, by scripts/check-errors.mjs.
-const TABLE = new URL("../../../assets/errors.json", import.meta.url);
-
-/** Cause and remedy of a code, as in docs/errors; `undefined` for an unknown code. */
-export function pageOf(code: string): ErrorPage | undefined {
-  const table = JSON.parse(readFileSync(TABLE, "utf8")) as Record<string, ErrorPage>;
-  const page = Object.hasOwn(table, code) ? table[code] : undefined;
-  if (page === undefined) return undefined;
-  return { cause: referPages(page.cause), remedy: referPages(page.remedy) };
-}
 
 /** The policy file where none is named. */
 export const DEFAULT_POLICY = "policy.yaml";
@@ -59,13 +46,18 @@ export async function explainNamed(
     explainEntry(decodeEntry(bytes), flags, json);
     return;
   }
-  const code = name.replace(/^urn:countersign:problem:/u, "");
+  const code = codeOfSentence(name) ?? name.replace(/^urn:countersign:problem:/u, "");
   if (pageOf(code) !== undefined) {
     explainErrorCode(code, json);
     return;
   }
   const meaning = explainName(name, policyOf(flags)) ?? doctorMeaning(name);
-  if (meaning === undefined) throw unknown(name);
+  if (meaning === undefined) {
+    const said = codeOfMessage(name);
+    if (said === undefined) throw unknown(name);
+    explainErrorCode(said, json);
+    return;
+  }
   if (!json) printMeaning(meaning);
   else if (meaning.kind === "rule") printJson({ rule: name, ...explainRule(name) });
   else if (meaning.kind === "code") explainErrorCode(code, json);
@@ -83,17 +75,24 @@ function policyOf({ policy }: ExplainFlags): PolicyDocument {
 
 /** A rule of the doctor that is about the network or the transport, which the gateway does not judge. */
 function doctorMeaning(name: string): NameMeaning | undefined {
-  if (!isRuleId(name)) return undefined;
-  const { what, why, fix } = RULES[name];
+  const ids = Object.keys(RULES).filter(isRuleId);
+  const rule = ids.find((id) => id === name || printedBy(id).includes(plain(name)));
+  if (rule === undefined) return undefined;
+  const { what, why, fix } = RULES[rule];
   const closed =
     "the doctor reports it; the gateway ends a run that it cannot read (gateway/invalid)";
   return {
     name,
-    kind: "rule of the doctor",
+    kind: rule === name ? "rule of the doctor" : `sentence of the rule of the doctor ${rule}`,
     means: `${what} ${why}`,
     remedy: fix,
     openings: [{ opening: { closed } }],
   };
+}
+
+function printedBy(rule: RuleId): string[] {
+  const { title, what, why, fix } = RULES[rule];
+  return [title, what, why, fix].map(plain);
 }
 
 /** Lists every rule that a receipt can name. */

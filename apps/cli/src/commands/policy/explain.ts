@@ -31,7 +31,7 @@ import { readJson } from "./read-json.js";
 
 const EXAMPLE = `
 What to explain is any name that the product prints: a rule, the code of a refusal, what an event did (tool:NAME, custom:NAME,
-raw:SOURCE, activity:TYPE, interrupt:REASON, state:/PATH, forwardedProps:KEY), a class, a component, a sentence of a receipt,
+raw:SOURCE, activity:TYPE, interrupt:REASON, state:/PATH, forwardedProps:KEY), a class, a component, a sentence or a line of the log,
 a key of the policy or of countersign.yaml, a repair, a metric, or a receipt (its id or number in the log). The answer has
 the lines that open it in the policy, which were tried on it (without --policy and policy.yaml, on the starter policy).
 An event (--event) is an AG-UI event, an envelope, a RunAgentInput or the problem document of a refusal, as JSON; - reads

@@ -92,10 +92,25 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
 };
 
+const OWN: Failure = {
+  code: "GATEWAY_FAILURE",
+  message: "the gateway could not handle the stream",
+};
+
+/** Every failure that a client can receive, but for those of single blocks. */
+export const ALL_FAILURES: readonly Failure[] = [
+  STOPPED,
+  ACCESS_EXPIRED,
+  BLOCKED,
+  DISORDERED,
+  UNSOUND,
+  MALFORMED,
+  OWN,
+  ...Object.values(FAILURES),
+];
+
 /** The failure for an error; an unknown error of the stream counts as malformed. */
 export function failureOf(error: unknown): Failure {
-  if (!isCountersignError(error)) {
-    return { code: "GATEWAY_FAILURE", message: "the gateway could not handle the stream" };
-  }
+  if (!isCountersignError(error)) return OWN;
   return FAILURES[error.code] ?? MALFORMED;
 }
