@@ -49,10 +49,17 @@ export type StreamReceipts = {
 
 /** The person's answers about tool calls, for `gateway/approval`. */
 export type CallApprovals = {
-  /** Whether an answer is about a tool with this name, so that calls of the tool are held until their arguments are complete. */
-  isAbout(toolName: string): boolean;
+  /**
+   * Whether an answer is about a tool with this name, so that calls of the tool are held until their arguments are complete; with an id,
+   * also whether an answer is about the call itself.
+   */
+  isAbout(toolName: string, toolCallId?: string): boolean;
   /** Returns why a call may not be made; `undefined` if it may. An allowed call uses an approval. */
   refusalReason(request: DecisionRequest): string | undefined;
+  /** Whether the answers do not cover a call that its own run may still ask about. */
+  mayAsk(request: DecisionRequest): boolean;
+  /** The run ends by asking about this call: the call is delivered with its question, and its result is not. */
+  asks(toolCallId: string): void;
 };
 
 /** The times at which calls were denied on the thread, for `ag_ui_tools.quarantine`. */

@@ -64,7 +64,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^the encrypted value is longer than /u, "gateway/encrypted-size"],
   [/^stopped by operator /u, "gateway/operator-stop"],
   [
-    /^the person (?:declined|approved) this call|^the call differs from the one the person was shown$|^the tool is named like another|^the arguments cannot be compared with what the person saw$/u,
+    /^the person (?:declined|approved|has not answered about) this call|^the call differs from the one the person was shown$|^the tool is named like another|^the arguments cannot be compared with what the person saw$/u,
     "gateway/approval",
   ],
   [/^the call has the id of another message$/u, "gateway/message-role"],

@@ -1,4 +1,3 @@
-import type { JsonObject } from "@countersign/core";
 import { looksLike } from "@countersign/policy";
 import type { CompiledPolicy } from "@countersign/policy";
 import type { DecisionRequest } from "../event/judge.js";
@@ -26,6 +25,30 @@ export function approvalsOf(
   return new Answers(approvals, state);
 }
 
+type UsedApprovals = Map<Approval, string | undefined>;
+
+/** Why a call may not be made. `mayAsk`: the run may ask the person about it, because the gateway can compare it with the answers. */
+type Refusal = { readonly reason: string; readonly mayAsk: boolean };
+
+const DECLINED: Refusal = { reason: "the person declined this call", mayAsk: true };
+const USED: Refusal = { reason: "the person approved this call once", mayAsk: true };
+const DIFFERS: Refusal = {
+  reason: "the call differs from the one the person was shown",
+  mayAsk: true,
+};
+const NAMED_ALIKE: Refusal = {
+  reason: "the tool is named like another that the person was asked about",
+  mayAsk: false,
+};
+const INCOMPARABLE: Refusal = {
+  reason: "the arguments cannot be compared with what the person saw",
+  mayAsk: false,
+};
+
+function callIdOf({ event }: DecisionRequest): string | undefined {
+  return (event as { toolCallId?: string } | undefined)?.toolCallId;
+}
+
 /** The person's answers about calls, and the approvals that calls have used. */
 class Answers implements CallApprovals {
   readonly #answers: readonly Approval[];
@@ -37,7 +60,11 @@ class Answers implements CallApprovals {
   /** Calls that were delivered before, with their arguments if those were complete. */
   readonly #earlier: ReadonlyMap<string, string | undefined>;
   /** Used approvals, with the id of the call that used each. */
-  readonly #used = new Map<Approval, string | undefined>();
+  readonly #used: UsedApprovals = new Map();
+  /** The same for the calls that arrived: the decisions about them may still wait. */
+  readonly #foreseen: UsedApprovals = new Map();
+  /** Calls that the run ended by asking about. */
+  readonly #questions = new Set<string>();
 
   constructor(approvals: readonly Approval[], { calls, declined }: ThreadState) {
     this.#answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
@@ -47,8 +74,10 @@ class Answers implements CallApprovals {
     this.#earlier = new Map([...calls].map(([id, call]) => [id, call.arguments]));
   }
 
-  isAbout(name: string): boolean {
-    return this.#toolLike(name) !== undefined;
+  isAbout(name: string, id?: string): boolean {
+    return (
+      this.#toolLike(name) !== undefined || (id !== undefined && this.#matches({ id }).length > 0)
+    );
   }
 
   /** The tool in the person's answers that has this name or one that looks like it. */
@@ -58,14 +87,40 @@ class Answers implements CallApprovals {
     return undefined;
   }
 
-  refusalReason({ facts, event, listedArguments }: DecisionRequest): string | undefined {
+  refusalReason(request: DecisionRequest): string | undefined {
+    const id = callIdOf(request);
+    const isQuestion = id !== undefined && this.#questions.has(id);
+    if (isQuestion && request.facts.source === "TOOL_CALL_RESULT") {
+      return "the person has not answered about this call";
+    }
+    const refusal = this.#refusal(request, this.#used);
+    return refusal === undefined || (isQuestion && refusal.mayAsk) ? undefined : refusal.reason;
+  }
+
+  mayAsk(request: DecisionRequest): boolean {
+    const id = callIdOf(request);
+    // The client has the call: a list may repeat it, and a stream that opens it again is blocked in any case.
+    if (id === undefined || (this.#earlier.has(id) && request.listedArguments === undefined)) {
+      return false;
+    }
+    if ([...this.#foreseen.values()].includes(id)) return false;
+    return this.#refusal(request, this.#foreseen)?.mayAsk === true;
+  }
+
+  asks(toolCallId: string): void {
+    this.#questions.add(toolCallId);
+  }
+
+  /** Why the answers do not cover a call. A covered call uses an approval. */
+  #refusal(request: DecisionRequest, used: UsedApprovals): Refusal | undefined {
+    const { facts, listedArguments } = request;
     const { source } = facts;
     if (source !== "TOOL_CALL_START" && source !== "TOOL_CALL_END") return undefined;
     const [call] = facts.toolCalls ?? [];
     if (call === undefined) return undefined;
-    const { toolCallId: id } = (event ?? {}) as JsonObject & { toolCallId?: string };
+    const id = callIdOf(request);
     if (id !== undefined && this.#matches({ id }).some(({ isGranted }) => !isGranted)) {
-      return "the person declined this call";
+      return DECLINED;
     }
     const asked = this.#toolLike(call.name);
     if (asked === undefined) return undefined;
@@ -76,31 +131,28 @@ class Answers implements CallApprovals {
     if (id !== undefined && listedArguments !== undefined && this.#earlier.has(id)) {
       if (this.#earlier.get(id) === meaningOf(listedArguments)) return undefined;
     }
-    if (asked !== call.name)
-      return "the tool is named like another that the person was asked about";
+    if (asked !== call.name) return NAMED_ALIKE;
     // The gateway knows a call that was approved before it was streamed by its id and its tool alone.
     const byId = id === undefined ? [] : this.#matches({ id });
     if (byId.some(({ tools, isGranted }) => isGranted && isOnly(tools, call.name))) {
       return undefined;
     }
-    if (digest === undefined) return "the arguments cannot be compared with what the person saw";
+    if (digest === undefined) return INCOMPARABLE;
     const matches = this.#matches({ name: call.name, arguments: digest });
     // A message list repeats a call that used its approval; in a stream the same call would be a new one.
-    if (source === "TOOL_CALL_START" && matches.some((answer) => this.#isUsedBy(answer, id))) {
-      return undefined;
+    if (source === "TOOL_CALL_START" && id !== undefined) {
+      if (matches.some((answer) => used.get(answer) === id)) return undefined;
     }
-    const free = matches.find((answer) => answer.isGranted && !this.#used.has(answer));
+    const free = matches.find((answer) => answer.isGranted && !used.has(answer));
     if (free !== undefined) {
-      this.#used.set(free, id);
+      used.set(free, id);
       return undefined;
     }
     if (matches.some(({ isGranted }) => !isGranted) || this.#isDeclinedAsRead(call.name, digest)) {
-      return "the person declined this call";
+      return DECLINED;
     }
-    if (matches.length > 0) return "the person approved this call once";
-    return this.#isAboutAll || this.#asked.has(call.name)
-      ? "the call differs from the one the person was shown"
-      : undefined;
+    if (matches.length > 0) return USED;
+    return this.#isAboutAll || this.#asked.has(call.name) ? DIFFERS : undefined;
   }
 
   /** Whether the person declined arguments that the gateway could not parse and that a client parses as these. */
@@ -113,10 +165,6 @@ class Answers implements CallApprovals {
 
   #matches(call: AskedCall): Approval[] {
     return this.#answers.filter((answer) => isSameCall(answer.call, call));
-  }
-
-  #isUsedBy(answer: Approval, id: string | undefined): boolean {
-    return id !== undefined && this.#used.get(answer) === id;
   }
 }
 

@@ -86,7 +86,7 @@ export const MAX_NAMED_TOOLS = 64;
  * The tools that an interrupt's metadata names: `toolName` or `tool_name`, at any depth. Frameworks use keys of
  * their own (Mastra), and clients differ in the name that they show.
  */
-function namedTools(metadata: Interrupt["metadata"]): string[] {
+export function namedTools(metadata: Interrupt["metadata"]): string[] {
   const names: string[] = [];
   const open: { readonly value: unknown; readonly isName: boolean }[] = [
     { value: metadata, isName: false },

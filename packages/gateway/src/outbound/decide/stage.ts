@@ -23,6 +23,7 @@ import { keepingActivities } from "./kept-activities.js";
 import { createMessageJudge } from "./message-judge.js";
 import { listedMessageOf } from "./policy-checks.js";
 import { bindQuarantine } from "./quarantine.js";
+import { QuestionGate } from "./question-gate.js";
 import { evaluateRules, needsArguments, subjectOf } from "./rule.js";
 import type { RuleState, Subject } from "./rule.js";
 import { RULES } from "./rules.js";
@@ -34,10 +35,12 @@ export const decide: Stage = {
   open: (run, next) => {
     const state = openState(run);
     const decider = new Decider(state, new FinalRules(state, next));
-    const { reserve, caps, hold } = run;
-    return reserve === undefined || hold === undefined
-      ? decider
-      : new BudgetGate(decider, { reserve, caps }, hold);
+    const { reserve, caps, hold, approvals } = run;
+    const gate =
+      reserve === undefined || hold === undefined
+        ? decider
+        : new BudgetGate(decider, { reserve, caps }, hold);
+    return approvals === undefined ? gate : new QuestionGate(gate, state, approvals);
   },
 };
 

@@ -1,0 +1,283 @@
+import { sseFrame } from "@countersign/testkit";
+import type { FakeRequest } from "@countersign/testkit";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call, idsOf, inRun, text } from "../testing/events.js";
+import { startFixture } from "../testing/fixture.js";
+import type { Fixture } from "../testing/fixture.js";
+import { sseEvents } from "../testing/transports.js";
+
+const POLICY = `hushspec: "0.1.0"
+rules:
+  ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
+  ag_ui_inbound: { default: allow }
+`;
+
+let script: (request: FakeRequest) => object[];
+let fixture: Fixture;
+let threads = 0;
+beforeAll(async () => {
+  fixture = await startFixture((asked) => ({ pieces: script(asked).map(sseFrame) }), {
+    policy: POLICY,
+  });
+});
+afterAll(() => fixture.stop());
+
+/** `colour` is a tool of the client: the client makes the call as soon as it is complete. */
+const TOOLS = ["pay", "look", "colour"] as const;
+type Tool = (typeof TOOLS)[number];
+const COLOUR = { name: "colour", description: "", parameters: {} };
+
+type Call = {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly args: string;
+  /** How the agent announces the call. */
+  readonly form: "streamed" | "listed" | "both";
+  /** How the agent carries the call out in the same run. */
+  readonly made: "not" | "result" | "listed result" | "subagent";
+  readonly isAsked: boolean;
+};
+
+/** What the person does before a run; the answers alternate over the open questions. */
+type Turn = {
+  readonly answers: readonly ("approve" | "decline" | "cancel")[];
+  readonly calls: readonly Call[];
+  readonly end: "success" | "error" | "cut";
+};
+
+type Seen = ReturnType<typeof sseEvents>[number];
+
+const listOf = (calls: readonly Call[]): object => ({
+  type: "MESSAGES_SNAPSHOT",
+  messages: calls.flatMap(({ id, tool, args, made }) => [
+    {
+      id: `m-${id}`,
+      role: "assistant",
+      toolCalls: [{ id, type: "function", function: { name: tool, arguments: args } }],
+    },
+    ...(made === "listed result"
+      ? [{ id: `res-${id}`, role: "tool", toolCallId: id, content: "done" }]
+      : []),
+  ]),
+});
+
+const resultOf = (id: string): object => ({
+  type: "TOOL_CALL_RESULT",
+  messageId: `res-${id}`,
+  toolCallId: id,
+  content: "done",
+});
+
+/** The agent's events for the calls of a run. */
+function eventsOf(calls: readonly Call[]): object[] {
+  const streamed = calls.flatMap(({ id, tool, args, form, made }) => [
+    ...(form === "listed"
+      ? []
+      : call(id, tool, args).map((event) =>
+          event.type === "TOOL_CALL_START" ? { ...event, parentMessageId: `m-${id}` } : event,
+        )),
+    ...text(`t-${id}`, "a text after the call"),
+    ...(made === "result" && form !== "listed" ? [resultOf(id)] : []),
+    ...(made === "subagent"
+      ? [
+          { type: "SUBAGENT_STARTED", subagentRunId: `s-${id}`, name: "s", parentToolCallId: id },
+          { type: "SUBAGENT_FINISHED", subagentRunId: `s-${id}` },
+        ]
+      : []),
+  ]);
+  const listed = calls.filter(({ form, made }) => form !== "streamed" || made === "listed result");
+  if (listed.length === 0) return streamed;
+  const later = listed.filter(({ form, made }) => form === "listed" && made === "result");
+  return [...streamed, listOf(listed), ...later.map(({ id }) => resultOf(id))];
+}
+
+const keyOf = ({ tool, args }: { tool: string; args: string }): string => `${tool} ${args}`;
+
+/** The calls and results that a client has after a stream, with the questions at its end. */
+function readStream(events: readonly Seen[]) {
+  const calls = new Map<string, { tool: string; args: string }>();
+  const results = new Set<string>();
+  let questions: { id: string; toolCallId: string }[] = [];
+  for (const event of events as (Seen & Record<string, never>)[]) {
+    const { type, toolCallId } = event;
+    if (type === "TOOL_CALL_START")
+      calls.set(toolCallId, { tool: event["toolCallName"], args: "" });
+    if (type === "TOOL_CALL_ARGS") {
+      const known = calls.get(toolCallId);
+      if (known !== undefined) known.args += event["delta"];
+    }
+    if (type === "TOOL_CALL_RESULT") results.add(toolCallId);
+    if (type === "MESSAGES_SNAPSHOT") {
+      for (const message of event["messages"] as {
+        role: string;
+        toolCallId: string;
+        toolCalls?: { id: string; function: { name: string; arguments: string } }[];
+      }[]) {
+        if (message.role === "tool") results.add(message.toolCallId);
+        for (const { id, function: called } of message.toolCalls ?? []) {
+          calls.set(id, { tool: called.name, args: called.arguments });
+        }
+      }
+    }
+    const outcome = event["outcome"] as { interrupts?: typeof questions } | undefined;
+    if (type === "RUN_FINISHED") questions = outcome?.interrupts ?? [];
+  }
+  return { calls, results, questions };
+}
+
+const CALL = fc.record({
+  tool: fc.constantFrom(...TOOLS),
+  args: fc.constantFrom('{"n":1}', '{"n":2}'),
+  form: fc.constantFrom("streamed" as const, "listed" as const, "both" as const),
+  made: fc.constantFrom(
+    "not" as const,
+    "not" as const,
+    "not" as const,
+    "result" as const,
+    "listed result" as const,
+    "subagent" as const,
+  ),
+  isAsked: fc.boolean(),
+});
+const TURNS = fc.array(
+  fc.record({
+    answers: fc.array(fc.constantFrom("approve", "decline", "cancel"), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    calls: fc.array(CALL, { maxLength: 4 }),
+    end: fc.constantFrom("success", "success", "success", "error", "cut"),
+  }),
+  { minLength: 2, maxLength: 4 },
+);
+
+/** One thread: the person's answers, and what the agent may do because of them. */
+class Thread {
+  readonly #id = `t${++threads}`;
+  #runs = 0;
+  #open: { id: string; call: { tool: string; args: string } }[] = [];
+  readonly #declined = new Set<string>();
+  /** The answers of a run that broke off; the client repeats them. */
+  #repeated: { interruptId: string; status: string; payload?: object }[] | undefined;
+
+  async turn({ answers, calls, end }: Turn): Promise<void> {
+    this.#runs += 1;
+    const runId = `r${this.#runs}`;
+    const resume =
+      this.#repeated ??
+      this.#open.map(({ id }, index) => {
+        const answer = answers[index % answers.length];
+        return answer === "cancel"
+          ? { interruptId: id, status: "cancelled" }
+          : { interruptId: id, status: "resolved", payload: { approved: answer === "approve" } };
+      });
+    const asked = new Set(this.#open.map(({ call: { tool } }) => tool));
+    const approvals: string[] = [];
+    for (const { interruptId, payload } of resume) {
+      const question = this.#open.find(({ id }) => id === interruptId);
+      if (question === undefined) continue;
+      if ((payload as { approved?: boolean } | undefined)?.approved === true) {
+        approvals.push(keyOf(question.call));
+      }
+    }
+    for (const { interruptId, payload } of resume) {
+      const question = this.#open.find(({ id }) => id === interruptId);
+      const isGranted = (payload as { approved?: boolean } | undefined)?.approved === true;
+      if (question !== undefined && isGranted) this.#declined.delete(keyOf(question.call));
+    }
+    for (const { interruptId, payload } of resume) {
+      const question = this.#open.find(({ id }) => id === interruptId);
+      const isGranted = (payload as { approved?: boolean } | undefined)?.approved === true;
+      if (question !== undefined && !isGranted) this.#declined.add(keyOf(question.call));
+    }
+    const own = calls.map((one, index) => ({
+      ...one,
+      id: `${this.#id}-${runId}-c${index}`,
+      // Only the client answers its own tools.
+      made: one.tool === "colour" ? ("not" as const) : one.made,
+    }));
+    const interrupts = own
+      .filter(({ isAsked }) => isAsked)
+      .map(({ id }) => ({ id: `q-${id}`, reason: "tool_call", toolCallId: id }));
+    script = ({ body }) => {
+      const ids = idsOf(body);
+      const all = inRun(ids, eventsOf(own));
+      if (end === "cut") return all.slice(0, -1);
+      if (end === "error") return [...all.slice(0, -1), { type: "RUN_ERROR", message: "no" }];
+      const outcome = { type: "interrupt", interrupts };
+      return interrupts.length === 0 ? all : [...all.slice(0, -1), { ...all.at(-1), outcome }];
+    };
+    const response = await fetch(`${fixture.url}/agents/support`, {
+      method: "POST",
+      body: JSON.stringify({
+        threadId: this.#id,
+        runId,
+        protocolVersion: "1.0",
+        messages: [],
+        tools: [COLOUR],
+        ...(resume.length === 0 ? {} : { resume }),
+      }),
+    });
+    const stream = await response.text();
+    expect(response.status, stream).toBe(200);
+    const events = sseEvents(stream);
+    const seen = readStream(events);
+    // Every text arrives, and nothing overtakes an event before it.
+    const sent = own.flatMap(({ id, form }) => [...(form === "listed" ? [] : [id]), `t-${id}`]);
+    const arrived = events.flatMap((event) =>
+      event.type === "TEXT_MESSAGE_START"
+        ? [`${event["messageId"]}`]
+        : event.type === "TOOL_CALL_START"
+          ? [`${event["toolCallId"]}`]
+          : [],
+    );
+    expect(arrived).toEqual(sent.filter((id) => id.startsWith("t-") || arrived.includes(id)));
+    this.#check(own, seen, { asked, approvals, end });
+    const isOver = events.some(({ type }) => type === "RUN_FINISHED");
+    this.#repeated = isOver || resume.length === 0 ? undefined : resume;
+    if (!isOver) return;
+    this.#open = seen.questions.map(({ id, toolCallId }) => ({
+      id,
+      call: seen.calls.get(toolCallId) as { tool: string; args: string },
+    }));
+  }
+
+  /** An act that needs approval happens only if the person approved exactly it; every question reaches the person. */
+  #check(
+    own: readonly Call[],
+    { calls, results, questions }: ReturnType<typeof readStream>,
+    { asked, approvals, end }: { asked: Set<string>; approvals: string[]; end: Turn["end"] },
+  ): void {
+    const left = [...approvals];
+    const questioned = new Set(questions.map(({ toolCallId }) => toolCallId));
+    // A list is after the streamed calls.
+    const arrived = [
+      ...own.filter(({ form }) => form !== "listed"),
+      ...own.filter(({ form }) => form === "listed"),
+    ];
+    for (const one of arrived) {
+      const key = keyOf(one);
+      const isBound = asked.has(one.tool) || this.#declined.has(key);
+      const isApproved = left.includes(key);
+      if (isApproved) left.splice(left.indexOf(key), 1);
+      const isQuestion =
+        one.isAsked && one.made === "not" && end === "success" && one.tool !== "colour";
+      const place = JSON.stringify({ one, approvals, declined: [...this.#declined], end });
+      expect(calls.has(one.id), `call ${place}`).toBe(!isBound || isApproved || isQuestion);
+      if (isBound && !isApproved) expect(results.has(one.id), `result ${place}`).toBe(false);
+      if (isQuestion) expect(questioned.has(one.id), `question ${place}`).toBe(true);
+      if (questioned.has(one.id)) expect(calls.has(one.id), `unseen ${place}`).toBe(true);
+    }
+  }
+}
+
+test("an act that needs approval happens only if the person approved it, and every question reaches the person", async () => {
+  await fc.assert(
+    fc.asyncProperty(TURNS, async (turns) => {
+      const thread = new Thread();
+      for (const turn of turns) await thread.turn(turn as unknown as Turn);
+    }),
+    { numRuns: 60 },
+  );
+});
