@@ -90,8 +90,13 @@ test("a call and its question arrive together, in the agent's order", async () =
   ]);
   expect(heard).toMatchObject({ calls: ["c2", "c3"], results: ["c2"], questions: ["i2"] });
   expect(heard.types.slice(5)).toEqual([
-    ...["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"],
-    ...["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED"],
+    "TOOL_CALL_START",
+    "TOOL_CALL_ARGS",
+    "TOOL_CALL_END",
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+    "RUN_FINISHED",
   ]);
 });
 
