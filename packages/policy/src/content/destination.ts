@@ -76,6 +76,10 @@ export class Destination {
    * so far.
    */
   #isLineStart = false;
+  /** The last characters of the head are the start of a percent escape. */
+  #escape: string | undefined;
+  /** A letter of the head was written as a percent escape, which remarkable decodes between angle brackets. */
+  #isEscaped = false;
   /** Open parentheses within the address. */
   #depth = 0;
 
@@ -164,18 +168,36 @@ export class Destination {
 
   #head(character: string): AddressKind | undefined {
     if (character === "\t" || (character < " " && this.#place === "attribute")) return undefined;
+    if (this.#escape !== undefined) return this.#escaped(this.#escape + character);
+    if (character === "%") {
+      this.#escape = "";
+      return undefined;
+    }
     if (character === "\\") return this.#answer("disguised");
     if (character === "&") {
       this.#stage = "reference";
       this.#text = "";
       return undefined;
     }
-    if (character === ":") return this.#scheme(this.#text.toLowerCase());
+    if (character === ":") {
+      return this.#isEscaped ? this.#answer("disguised") : this.#scheme(this.#text.toLowerCase());
+    }
     // The text before it is the start of a path; no scheme starts with a digit.
     if (!SCHEME.test(character) || this.#text.length >= LONGEST_HEAD) return this.#answer("own");
     if (this.#text === "" && !/[a-z]/i.test(character)) return this.#answer("own");
     this.#text += character;
     return undefined;
+  }
+
+  /** `%68ttps:` is no scheme to a browser and `https:` to a renderer that decodes it. */
+  #escaped(digits: string): AddressKind | undefined {
+    if (!/^[\da-f]{1,2}$/i.test(digits)) return this.#answer("own");
+    this.#escape = digits;
+    if (digits.length < 2) return undefined;
+    this.#escape = undefined;
+    this.#isEscaped = true;
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return SCHEME.test(character) ? this.#head(character) : this.#answer("own");
   }
 
   /**
@@ -217,6 +239,8 @@ export class Destination {
 
   /** Only the characters of a listed host pass. */
   #host(character: string): AddressKind | undefined {
+    // Browsers skip further slashes: what follows is the authority.
+    if (character === "/" && this.#text === "") return this.#answer("disguised");
     if (character === "/" || character === "?" || character === "#") {
       return this.#answer(this.#hosts.includes(this.#text) ? "own" : "outside");
     }

@@ -27,7 +27,7 @@ const IS_PLAIN: readonly boolean[] = Array.from(
  * One pass with a state of fixed size: the work is the same however the text is cut, and no text makes it slow.
  */
 export class TextScanner {
-  readonly #trustsCode: boolean;
+  #trustsCode: boolean;
   readonly #maxCharacters: number;
   readonly #isByEvent: boolean;
   readonly #blocks = new CodeBlocks();
@@ -48,6 +48,10 @@ export class TextScanner {
   #tail = "";
   #wasInSpan = false;
   #sawRaw = false;
+  /** The last character was a carriage return: no line feed follows it so far. */
+  #endsInReturn = false;
+  /** Renderers disagree on a carriage return without a line feed: it ends a line, is white space or is removed. */
+  #sawLoneReturn = false;
   /** The code that is open is code to every renderer once it is closed, and no part of a label. */
   #mayHold = true;
   /** Code in a bracket that is still open would matter as text. */
@@ -75,6 +79,7 @@ export class TextScanner {
     if (this.#characters > this.#maxCharacters) {
       return { kind: "max_characters", offset: this.#maxCharacters };
     }
+    if (this.#endsInReturn && text.length > 0) this.#readReturn(text.charCodeAt(0));
     let found: ContentFinding | undefined;
     if (this.#words?.push(text) === true) found ??= { kind: "words", offset: start };
     for (let at = 0; at < text.length; at += 1) {
@@ -83,6 +88,10 @@ export class TextScanner {
       if (this.#hidden?.feed(code, start + at) === true)
         found ??= { kind: "hidden", offset: start + at };
       if (this.#isSkipped(code)) continue;
+      if (code === CARRIAGE_RETURN) {
+        if (at + 1 < text.length) this.#readReturn(text.charCodeAt(at + 1));
+        else this.#endsInReturn = true;
+      }
       if (code === DOT && this.#isWide(text, at)) this.#spans.beginAddress();
       const kind = this.#feed(code);
       // Code that ended without being closed was text.
@@ -99,6 +108,16 @@ export class TextScanner {
     // Shown as it is by now, what is open is text.
     if (this.#inSpan !== undefined && !this.#spans.isClosing) found ??= this.#takeInSpan();
     return found;
+  }
+
+  /** Behind a carriage return without a line feed nothing is code, and no blank line ends a tag. */
+  #readReturn(next: number): void {
+    this.#endsInReturn = false;
+    if (next === LINE_FEED) return;
+    this.#sawLoneReturn = true;
+    this.#trustsCode = false;
+    this.#isCodeLine = false;
+    this.#spans.distrust();
   }
 
   /** Most of prose: nothing cares for it. */
@@ -143,8 +162,9 @@ export class TextScanner {
     if (isRaw) this.#sawRaw = true;
     if (isRaw || blocks.isDisplaced) spans.distrust();
     if (spans.feed(code)) this.#closeSpan();
-    const isText = blocks.isBetweenParagraphs && !isRaw && markup?.endParagraph() === true;
-    if (blocks.isBetweenParagraphs && !isRaw) spans.endParagraph();
+    const endsParagraph = blocks.isBetweenParagraphs && !isRaw && !this.#sawLoneReturn;
+    const isText = endsParagraph && markup?.endParagraph() === true;
+    if (endsParagraph) spans.endParagraph();
     if (spans.isOpen !== this.#wasInSpan) this.#turn(spans.isOpen);
     // One more backtick, and it would be text after all.
     const isMarkup =

@@ -151,6 +151,14 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   // Pages trim a message, and white space of every script with it.
   ["markup", "\u2028<y>\n~~~\n<img src=//evil.example/x>"],
   ["markup", "\u3000>><i c=<kbd>\ny"],
+  // A carriage return without a line feed ends a line, is white space or is removed: no code, no end of a tag.
+  ["images", "```===\r   ![a](//evil.example/x)"],
+  ["markup", "`<b class=\r\r\rx>t</b>"],
+  ["markup", "- # <b\r  \r   \r   onclick=x>"],
+  // remarkable decodes percent escapes between angle brackets.
+  ["images", "![a](<%68ttps://evil.example/x>)"],
+  ["links", "[a](<%6Aavascript:x>)"],
+  ["images", "![a](<%62lob:https://page.example/1>)"],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */
