@@ -16,16 +16,16 @@ afterAll(() => opened?.stop());
 
 /** Each page by its address, and what is on it once it is there. */
 const PAGES = [
-  ["now", "Events a second"],
+  ["now", "Events per second"],
   ["live", "RUN_STARTED"],
   ["runs", "held-2"],
   ["runs?view=sessions", "alice"],
   ["runs/alice/run-1", "Timeline"],
   ["receipts", "ag_ui.capability"],
   ["receipts/10", "Signed, unchanged"],
-  ["policy", "Events that enforcing would block"],
+  ["policy", "Events that enforce mode would block"],
   ["capabilities", "Revoke a token"],
-  ["nowhere", "no such page"],
+  ["nowhere", "does not exist"],
 ] as const;
 
 test.skipIf(hasNoBrowser).each([
@@ -47,7 +47,7 @@ test.skipIf(hasNoBrowser).each([
       if (beyond > 0) faults.push(`${place} is ${beyond} too wide`);
     }
     await page.evaluate(() => void (location.hash = "#/policy"));
-    await page.getByLabel("The candidate, as YAML or JSON").fill("ag_ui: {}\nag_ui_content: {}\n");
+    await page.getByLabel("Candidate policy (YAML or JSON)").fill("ag_ui: {}\nag_ui_content: {}\n");
     await page.getByRole("button", { name: "Compare" }).click();
     await page.locator(".compared").waitFor();
     faults.push(...(await findFaults(page)).map((fault) => `compared ${fault}`));

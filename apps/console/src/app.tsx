@@ -41,8 +41,8 @@ function pageOf({ parts, query }: Route): ReactNode {
   if (page === "capabilities") return <CapabilitiesPage />;
   return (
     <>
-      <h1>Nothing here</h1>
-      <Empty title="The console has no such page">Choose one from the menu.</Empty>
+      <h1>Page not found</h1>
+      <Empty title="This page does not exist">Choose a page from the menu.</Empty>
     </>
   );
 }

@@ -26,7 +26,7 @@ test.skipIf(hasNoBrowser)(
     opened.pageErrors.length = 0;
     await page.getByLabel("Admin token").fill(opened.served.adminToken);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("Nothing has been decided yet").waitFor();
+    await page.getByText("No decisions yet").waitFor();
     await opened.talk("alice", "run-1");
     const row = (event: string) => page.getByRole("row").filter({ hasText: event }).first();
     await row("TOOL_CALL_START").getByText("blocked").waitFor();
@@ -36,7 +36,7 @@ test.skipIf(hasNoBrowser)(
     expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
     await page.reload();
     await page.getByLabel("Admin token").waitFor();
-    await page.getByLabel("Keep it in this tab").check();
+    await page.getByLabel("Keep the token until").check();
     await page.getByLabel("Admin token").fill(opened.served.adminToken);
     await page.getByRole("button", { name: "Sign in" }).click();
     await row("RUN_FINISHED").waitFor();
@@ -65,7 +65,7 @@ test.skipIf(hasNoBrowser)(
     await page.locator("h1").focus();
     await page.keyboard.press("/");
     await page.keyboard.type("tool_call_end");
-    await page.getByText(/ of \d+ decisions kept here/).waitFor();
+    await page.getByText(/^Showing \d+ of \d+ decisions/).waitFor();
     await page.getByLabel("Session").fill("kim");
     await expect.poll(() => rows.count()).toBe(1);
     expect(page.url()).toContain("text=tool_call_end&session=kim");
@@ -92,7 +92,7 @@ test.skipIf(hasNoBrowser)(
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog.count()).toBe(0);
     await page.getByRole("link", { name: "held-1" }).click();
-    await page.getByRole("img", { name: /receipts in their order, \d+ of them blocked/ }).waitFor();
+    await page.getByRole("img", { name: /receipts in order, \d+ blocked/ }).waitFor();
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await dialog.getByRole("button", { name: "Stop the run" }).click();
     await page.locator(".badge", { hasText: "stopped" }).waitFor();
@@ -107,18 +107,18 @@ test.skipIf(hasNoBrowser)(
   "an entry is verified in the browser; under another key, and with one byte flipped, it is red",
   async () => {
     const page = await opened.open("#/receipts/3");
-    await page.getByText("Signed, unchanged, and in the log that this gateway shows").waitFor();
-    await page.getByText("came from the gateway itself").click();
-    await page.getByRole("button", { name: "Trust the gateway's" }).click();
-    await page.getByText("in the log of the key you pinned").waitFor();
+    await page.getByText("Signed, unchanged, and in the log that this gateway presents").waitFor();
+    await page.getByText("comes from the gateway and is not pinned").click();
+    await page.getByRole("button", { name: "Pin the gateway's" }).click();
+    await page.getByText("in the log of the pinned key").waitFor();
     const key = await page.evaluate(() => localStorage.getItem("countersign.log-key") ?? "");
     const other = encodeVkey(createNoteKey("countersign.local/log", new Uint8Array(32).fill(7)));
-    await page.getByLabel("A key you got another way").fill(other);
-    await page.getByRole("button", { name: "Pin this one" }).click();
-    await page.getByText("This entry is not what was signed").waitFor();
-    await page.getByLabel("A key you got another way").fill(key);
-    await page.getByRole("button", { name: "Pin this one" }).click();
-    await page.getByText("in the log of the key you pinned").waitFor();
+    await page.getByLabel("Log key from another channel").fill(other);
+    await page.getByRole("button", { name: "Pin this key" }).click();
+    await page.getByText("Verification failed").waitFor();
+    await page.getByLabel("Log key from another channel").fill(key);
+    await page.getByRole("button", { name: "Pin this key" }).click();
+    await page.getByText("in the log of the pinned key").waitFor();
     await page.context().close();
 
     const proxy = await startProxy(opened.served.running.controlUrl, /\/export\?/, (body) => {
@@ -127,7 +127,7 @@ test.skipIf(hasNoBrowser)(
     });
     try {
       const tampered = await opened.open("#/receipts/3", { url: proxy.url });
-      await tampered.getByText("This entry is not what was signed").waitFor();
+      await tampered.getByText("Verification failed").waitFor();
       const failed = tampered.locator(".checklist .failed");
       expect(await failed.allTextContents()).toEqual([
         expect.stringContaining("The proof leads from the entry to the signed root"),
@@ -152,12 +152,12 @@ test.skipIf(hasNoBrowser)(
     await page.getByRole("button", { name: "Reload policy" }).click();
     await page.getByText("policy.yaml:7:3").first().waitFor();
     await page.evaluate(() => void (location.hash = "#/now"));
-    await page.getByText("the last good one decides").waitFor();
+    await page.getByText("the last valid policy stays active").waitFor();
     await page.getByText("policy.yaml:7:3").waitFor();
     await writeFile(file, MIXED_POLICY.replace("support desk", "support desk 2"));
     await page.goBack();
     await page.getByRole("button", { name: "Reload policy" }).click();
-    await page.getByText(/decides from now on|is the same/).waitFor();
+    await page.getByText(/The new policy is active|is unchanged/).waitFor();
     await page.getByText("support desk 2", { exact: true }).waitFor();
     // The browser itself tells of the 422.
     expect(opened.pageErrors.filter((line) => !line.includes("422"))).toEqual([]);
@@ -172,7 +172,7 @@ test.skipIf(hasNoBrowser)(
   async () => {
     const page = await opened.open("#/capabilities");
     await page.getByRole("button", { name: "Issue" }).click();
-    await page.getByText("Name the agent").waitFor();
+    await page.getByText("Enter the agent").waitFor();
     const form = page.getByRole("region", { name: "Issue a token" });
     await form.getByLabel("Agent").fill("support");
     await form.getByLabel(/^Session/).fill("holder");
@@ -189,7 +189,7 @@ test.skipIf(hasNoBrowser)(
     await opened.talk("holder", "run-h");
     const answer = await opened.served.control("/v1/receipts?session_id=holder&allowed=false");
     const blocked = (await answer.json()) as { entries: unknown[] };
-    await page.getByLabel("Its id, or the token itself").fill(token);
+    await page.getByLabel("Token or token id").fill(token);
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Revoked:").waitFor();
     await opened.talk("holder", "run-i");

@@ -65,7 +65,9 @@ test.skipIf(hasNoBrowser)(
     await talk(opened.served, "anna", "run-anna");
     await talk(other, "bert", "run-bert");
     const page = await opened.open("#/now");
-    const names = page.getByRole("region", { name: "Gateways of this log" }).getByRole("link");
+    const names = page
+      .getByRole("region", { name: "Gateways that write to this log" })
+      .getByRole("link");
     await expect.poll(() => names.count()).toBe(2);
     await page.goto(`${opened.served.running.controlUrl}/console#/live`);
     const rows = page.locator(".feed-all [role=row]");
@@ -111,7 +113,7 @@ test.skipIf(hasNoBrowser)(
     await at("106 to 2,105");
     await press(/Beginning/);
     await at("1 to 2,000");
-    await page.getByRole("img", { name: /^2000 receipts in their order/ }).waitFor();
+    await page.getByRole("img", { name: /^2000 receipts in order/ }).waitFor();
     expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
@@ -122,10 +124,10 @@ test.skipIf(hasNoBrowser)(
   "another policy is compared with the one that decides: what opens, what closes, and on record",
   async () => {
     const page = await opened.open("#/policy");
-    const candidate = page.getByLabel("The candidate, as YAML or JSON");
+    const candidate = page.getByLabel("Candidate policy (YAML or JSON)");
     await candidate.fill("ag_ui: { transprt: sse }");
     await page.getByRole("button", { name: "Compare" }).click();
-    await page.getByText("The candidate does not load.").waitFor();
+    await page.getByText("The candidate cannot be loaded.").waitFor();
     await page.getByText("candidate:1:10").waitFor();
     // The browser itself tells of the 422, which is what was asked for.
     opened.pageErrors.length = 0;
@@ -134,14 +136,14 @@ test.skipIf(hasNoBrowser)(
     );
     await page.getByRole("button", { name: "Compare" }).click();
     await page
-      .getByText("Some events pass that did not, others no longer do, or the effect is unknown.")
+      .getByText("The candidate allows some events and blocks others, or the effect is unknown.")
       .waitFor();
     const inbound = page.getByRole("region", { name: "ag_ui_inbound" });
     await inbound.getByText("nothing → a token with its scope").first().waitFor();
     await page.getByText("0 would change").waitFor();
-    await page.getByRole("button", { name: "Start from the active one" }).click();
+    await page.getByRole("button", { name: "Insert the active policy" }).click();
     await page.getByRole("button", { name: "Compare" }).click();
-    await page.getByText("The same events pass as now.").waitFor();
+    await page.getByText("The candidate allows the same events as the active policy.").waitFor();
     expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },

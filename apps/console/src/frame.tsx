@@ -44,7 +44,7 @@ export function Frame({
   return (
     <div className="frame">
       <a className="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
-        Skip to the page
+        Skip to content
       </a>
       <header className="side">
         <p className="brand">

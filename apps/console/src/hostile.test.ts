@@ -94,13 +94,13 @@ test.skipIf(hasNoBrowser)(
     /** Each page with a text that it shows only once its data has arrived. */
     const pages: readonly (readonly [place: string, text: string])[] = [
       ["#/live", "CUSTOM"],
-      ...places.map((place) => [place, "As it stands in the log"] as const),
-      ["#/now", "Gateways of this log"],
+      ...places.map((place) => [place, "Entry as recorded"] as const),
+      ["#/now", "Gateways that write to this log"],
       ["#/runs", "\\u{202e}gpj.exe"],
       ["#/runs?view=sessions", "\\u{202e}gpj.exe"],
       [run, "mallory"],
       [filtered, "chat-window"],
-      ["#/policy", "Whole, as it was loaded"],
+      ["#/policy", "Full policy as loaded"],
     ];
     for (const [place, text] of pages) {
       await page.evaluate((hash) => void (location.hash = hash), place);
@@ -114,7 +114,7 @@ test.skipIf(hasNoBrowser)(
     const all = seen.join("\n");
     expect(all).toContain(`<img src=x onerror="window.ran=1">`);
     expect(all).toContain("\\u{202e}gpj.exe\\u{2066}\\u{200b}\\u{ad}\\u{e0041}");
-    expect(all).toContain("Gateways of this log");
+    expect(all).toContain("Gateways that write to this log");
     expect(all).not.toMatch(/[\u202E\u2066\u200B]/u);
     expect(await page.evaluate(() => "ran" in window)).toBe(false);
     expect(await page.locator("main img:not([role])").count()).toBe(0);

@@ -86,6 +86,10 @@ async function problemOf(response: Response): Promise<ControlProblem> {
       body,
     );
   } catch {
-    return new ControlProblem(response.status, String(response.status), "The gateway refused");
+    return new ControlProblem(
+      response.status,
+      String(response.status),
+      "The gateway rejected the request",
+    );
   }
 }

@@ -45,7 +45,7 @@ export function RateChart(): ReactNode {
         ref={place}
         className="plot"
         role="img"
-        aria-label={`Events a second over two minutes. Most in one second: ${peak}. In the last: ${KINDS.map((kind) => `${last(kind)} ${VERDICT_LABELS[kind]}`).join(", ")}.`}
+        aria-label={`Events per second over two minutes. Peak: ${peak}. Last second: ${KINDS.map((kind) => `${last(kind)} ${VERDICT_LABELS[kind]}`).join(", ")}.`}
       />
       <figcaption className="legend">
         {KINDS.map((kind) => (

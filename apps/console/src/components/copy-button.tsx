@@ -29,7 +29,7 @@ export function CopyButton({
   };
   return (
     <button type="button" className="small copy" onClick={copy} aria-label={`Copy ${what}`}>
-      {state === "copied" ? "Copied" : state === "failed" ? "Mark it" : "Copy"}
+      {state === "copied" ? "Copied" : state === "failed" ? "Copy failed" : "Copy"}
     </button>
   );
 }

@@ -53,12 +53,13 @@ export function Failure({
 }
 
 function remedyOf({ status, code }: ControlProblem): string {
-  if (status === 0) return "Check that the gateway runs; this page retries by itself.";
+  if (status === 0) return "Check that the gateway is running; this page retries automatically.";
   if (code === "RECEIPT_UNKNOWN")
-    return "The log does not reach that far yet; look at the newest receipts.";
-  if (status === 404) return "It may have ended, or belong to another gateway; look at the list.";
+    return "The log has no entry with this number yet. See the newest receipts.";
+  if (status === 404)
+    return "The run may have ended, or another gateway holds it. See the list of runs.";
   if (status === 503)
-    return "The receipt store or another gateway is unavailable: look at /readyz and the gateway's log.";
-  if (code === "ERR_CONTROL_FIELD") return "Change the filter or the field that is named.";
-  return "The gateway's log has the cause.";
+    return "The receipt store or another gateway is unavailable. See /readyz and the gateway's log.";
+  if (code === "ERR_CONTROL_FIELD") return "Correct the filter or field that the message names.";
+  return "See the gateway's log for the cause.";
 }

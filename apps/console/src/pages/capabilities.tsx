@@ -8,8 +8,8 @@ export function CapabilitiesPage(): ReactNode {
     <>
       <h1 tabIndex={-1}>Capabilities</h1>
       <p className="faint">
-        A capability is a signed token that lets an agent do to the screen what the policy keeps for
-        those who have one.
+        A capability token is signed. It allows an agent to send events that the policy blocks
+        without a token.
       </p>
       <div className="columns">
         <IssueForm />

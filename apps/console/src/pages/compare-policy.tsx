@@ -39,14 +39,14 @@ export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNod
   };
   return (
     <section className="card" aria-labelledby="compare">
-      <h2 id="compare">What another policy would change</h2>
+      <h2 id="compare">Compare with another policy</h2>
       <p className="faint">
-        In meaning, not in text: what it opens and closes, and how many of the newest receipts would
-        have been decided otherwise. Nothing is loaded by looking.
+        Shows which events the candidate would newly allow or block, and how many of the newest
+        recorded decisions would change. Comparing does not load the candidate.
       </p>
       <form className="stack" onSubmit={submit}>
         <label className="field">
-          <span>The candidate, as YAML or JSON</span>
+          <span>Candidate policy (YAML or JSON)</span>
           <textarea
             rows={8}
             value={draft}
@@ -66,14 +66,14 @@ export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNod
             type="button"
             onClick={() => setDraft(JSON.stringify(policy.document, undefined, 2))}
           >
-            Start from the active one
+            Insert the active policy
           </button>
           <input
             ref={chooser}
             type="file"
             accept=".yaml,.yml,.json"
             hidden
-            aria-label="File of the candidate"
+            aria-label="Candidate policy file"
             onChange={(event) => void readFile(event.target.files?.[0])}
           />
         </div>
@@ -100,7 +100,7 @@ function CompareOutcome({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (outcome.kind === "compared") return <ComparisonResult comparison={outcome.comparison} />;
   return (
     <div className="notice bad" role="alert">
-      <strong>The candidate does not load.</strong>
+      <strong>The candidate cannot be loaded.</strong>
       <PolicyIssues issues={outcome.issues} />
     </div>
   );

@@ -3,10 +3,10 @@ import type { Comparison, Effect } from "../api/responses.js";
 import { Text } from "../components/text.js";
 
 const MEANS: Readonly<Record<Effect, string>> = {
-  looser: "More events pass than now, none fewer.",
-  stricter: "Fewer events pass than now, none more.",
-  both: "Some events pass that did not, others no longer do, or the effect is unknown.",
-  same: "The same events pass as now.",
+  looser: "The candidate allows more events and blocks no others.",
+  stricter: "The candidate blocks more events and allows no others.",
+  both: "The candidate allows some events and blocks others, or the effect is unknown.",
+  same: "The candidate allows the same events as the active policy.",
 };
 
 const SIGNS: Readonly<Record<Effect, string>> = {
@@ -63,8 +63,8 @@ function Recorded({
       <strong className="number">{(blocked + allowed).toLocaleString()} would change</strong>:{" "}
       {blocked.toLocaleString()} newly blocked, {allowed.toLocaleString()} newly allowed.{" "}
       <span className="faint">
-        Receipts hold no payloads: class, type and target were judged, not tools, texts and
-        conditions.
+        Receipts hold no payloads: the gateway compared class, event type and target, not tools,
+        texts and conditions.
       </span>
     </p>
   );

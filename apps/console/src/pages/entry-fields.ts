@@ -30,98 +30,109 @@ export function fieldsOf(entry: Entry): EntryField[] {
   const optional = (field: Omit<EntryField, "value">, value: string | undefined): EntryField[] =>
     value === undefined || value === "" ? [] : [{ ...field, value }];
   return [
-    { name: "seq", value: String(entry.seq), says: "Its position in the log, counted from 0" },
+    { name: "seq", value: String(entry.seq), says: "Position in the log, counted from 0" },
     {
       name: "id",
       value: receipt.id,
       says: "The receipt's id: agui- and the id of the event",
       isLong: true,
     },
-    { name: "event_id", value: receipt.event_id, says: "The event of the receipt", isLong: true },
+    { name: "event_id", value: receipt.event_id, says: "The id of the event", isLong: true },
     {
       name: "received_at",
       value: dateOf(new Date(entry.received_at)),
-      says: `When it arrived, by the gateway's clock; ${new Date(entry.received_at).toISOString()}`,
+      says: `When the gateway received the event: ${new Date(entry.received_at).toISOString()}`,
     },
     {
       name: "timestamp",
       value: String(receipt.timestamp),
-      says: "The event's own time, in seconds since 1970",
+      says: "The timestamp of the event, in seconds since 1970",
     },
     {
       name: "direction",
       value: entry.direction,
       says:
         entry.direction === "inbound"
-          ? "From the browser to the agent"
-          : "From the agent to the person",
+          ? "From the client to the agent"
+          : "From the agent to the client",
     },
     {
       name: "agent_id",
       value: receipt.agent_id,
-      says: "The agent it belongs to",
+      says: "The agent of the run",
       more: { agent_id: receipt.agent_id },
     },
     ...optional(
       {
         name: "session_id",
-        says: "The session it belongs to",
+        says: "The session of the run",
         ...more("session_id", receipt.session_id),
       },
       receipt.session_id,
     ),
     ...optional(
-      { name: "run_id", says: "The run it belongs to", ...more("run_id", entry.run_id) },
+      { name: "run_id", says: "The run of the event", ...more("run_id", entry.run_id) },
       entry.run_id,
     ),
     ...optional(
       {
         name: "thread_id",
-        says: "The conversation it belongs to",
+        says: "The thread of the run",
         ...more("thread_id", entry.thread_id),
       },
       entry.thread_id,
     ),
-    { name: "event_type", value: eventName(entry), says: "The event type" },
+    { name: "event_type", value: eventName(entry), says: "The kind of event" },
     {
       name: "classification",
       value: receipt.classification,
-      says: "Its effect on the screen, as the gateway classifies it",
+      says: "The class: the effect of the event on the screen",
     },
-    ...optional({ name: "target", says: "The component it targets" }, targetName(entry)),
+    ...optional(
+      { name: "target", says: "The component that the event targets" },
+      targetName(entry),
+    ),
     {
       name: "allowed",
       value: String(receipt.allowed),
-      says: receipt.allowed ? "It was delivered" : "It was not delivered",
+      says: receipt.allowed ? "The gateway forwarded the event" : "The gateway blocked the event",
     },
     ...optional({ name: "denial_reason", says: "The reason", isLong: true }, receipt.denial_reason),
     ...optional(
       {
         name: "rule",
-        says: receipt.allowed ? "The rule it violates" : "The rule that blocked it",
+        says: receipt.allowed
+          ? "The rule that the event violates"
+          : "The rule that blocked the event",
         ...more("rule", entry.rule),
       },
       entry.rule,
     ),
     ...optional(
-      { name: "further_rules", says: "Other rules that would have blocked it too", isLong: true },
+      { name: "further_rules", says: "Other rules that the event violates", isLong: true },
       entry.further_rules?.join(", "),
     ),
     {
       name: "mode",
       value: entry.mode,
-      says: entry.mode === "observe" ? "The policy observed" : "The policy decided",
+      says:
+        entry.mode === "observe"
+          ? "The gateway forwards violations"
+          : "The gateway blocks violations",
     },
     {
       name: "policy_hash",
       value: entry.policy_hash,
-      says: "The policy that decided",
+      says: "The hash of the policy",
       isLong: true,
     },
     {
       name: "capability_id",
       value: receipt.capability_id,
-      says: receipt.capability_id === "<none>" ? "No token was used" : "The token that was used",
+      says:
+        receipt.capability_id === "<none>"
+          ? "No token was used"
+          : "The id of the token that was used",
     },
     { name: "transport", value: receipt.transport, says: "The transport" },
     {
@@ -133,7 +144,7 @@ export function fieldsOf(entry: Entry): EntryField[] {
     ...optional(
       {
         name: "emitted_hash",
-        says: "SHA-256 of what was delivered instead, where that differs",
+        says: "SHA-256 of the forwarded event, if the gateway changed it",
         isLong: true,
       },
       entry.emitted_hash,
@@ -141,13 +152,13 @@ export function fieldsOf(entry: Entry): EntryField[] {
     {
       name: "kernel_key",
       value: receipt.kernel_key,
-      says: "The public key that signed",
+      says: "The public key for the signature",
       isLong: true,
     },
     {
       name: "signature",
       value: receipt.signature,
-      says: "Over the canonical JSON of the receipt without this member",
+      says: "Ed25519 over the canonical JSON of the receipt without this member",
       isLong: true,
     },
   ];

@@ -72,7 +72,7 @@ function EntryRow({
       <td className="name">
         <span
           role="img"
-          aria-label={entry.direction === "inbound" ? "to the agent" : "to the person"}
+          aria-label={entry.direction === "inbound" ? "to the agent" : "to the client"}
           className="way"
         >
           {entry.direction === "inbound" ? "↑" : "↓"}

@@ -94,7 +94,7 @@ function FeedRow({
       </span>
       <span role="cell" className="event">
         <span
-          aria-label={item.direction === "inbound" ? "to the agent" : "to the person"}
+          aria-label={item.direction === "inbound" ? "to the agent" : "to the client"}
           role="img"
           className="way"
         >

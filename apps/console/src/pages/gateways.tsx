@@ -10,7 +10,7 @@ import { Age } from "../components/time.js";
 export function Gateways({ status }: { readonly status: Status }): ReactNode {
   return (
     <section className="card" aria-labelledby="gateways">
-      <h2 id="gateways">Gateways of this log</h2>
+      <h2 id="gateways">Gateways that write to this log</h2>
       <Scroll title="Gateways, scroll sideways">
         <table>
           <thead>
@@ -18,7 +18,7 @@ export function Gateways({ status }: { readonly status: Status }): ReactNode {
               <th scope="col">Gateway</th>
               <th scope="col">State</th>
               <th scope="col">Version</th>
-              <th scope="col">Up for</th>
+              <th scope="col">Uptime</th>
               <th scope="col" className="number">
                 Sessions
               </th>

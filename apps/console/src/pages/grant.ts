@@ -34,13 +34,14 @@ export function grantOf(draft: GrantDraft): { readonly body: Grant } | { readonl
   const session = draft.session.trim();
   const { principal } = draft;
   const events = draft.events.trim();
-  if (agent === "") return { fault: "Name the agent that the token is for." };
-  if (scopes.length === 0) return { fault: "Name at least one scope, such as ui:alert:toast." };
+  if (agent === "") return { fault: "Enter the agent." };
+  if (scopes.length === 0)
+    return { fault: "Enter at least one scope, for example ui:alert:toast." };
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > YEAR) {
-    return { fault: "It expires after a whole number of units, within a year." };
+    return { fault: "Enter a whole number for the expiry, one year at most." };
   }
   if (events !== "" && !/^[1-9]\d{0,8}$/u.test(events)) {
-    return { fault: "The bound of events is a whole number from 1, or empty." };
+    return { fault: "Enter a maximum of 1 event or more, or leave the field empty." };
   }
   return {
     body: {

@@ -65,17 +65,17 @@ export function IssueForm(): ReactNode {
       <form className="stack" onSubmit={submit}>
         <Field title="Agent" value={draft.agent} onChange={(agent) => set({ agent })} />
         <Field
-          title="Session (every session when empty)"
+          title="Session (empty: every session)"
           value={draft.session}
           onChange={(session) => set({ session })}
         />
         <Field
-          title="Principal (the session's owner when empty)"
+          title="Principal (empty: the owner of the session)"
           value={draft.principal}
           onChange={(principal) => set({ principal })}
         />
         <label className="field">
-          <span>Scopes, one on each line</span>
+          <span>Scopes, one per line</span>
           <textarea
             rows={3}
             value={draft.scopes}
@@ -107,7 +107,7 @@ export function IssueForm(): ReactNode {
             </select>
           </label>
           <Field
-            title="Most events"
+            title="Maximum events"
             type="number"
             value={draft.events}
             onChange={(events) => set({ events })}
@@ -119,7 +119,7 @@ export function IssueForm(): ReactNode {
             checked={draft.isAttached}
             onChange={(event) => set({ isAttached: event.target.checked })}
           />
-          <span>Hand it to the session at once</span>
+          <span>Attach the token to the session</span>
         </label>
         <label className="check">
           <input
@@ -150,7 +150,7 @@ function Token({ issued }: { readonly issued: Issued }): ReactNode {
   return (
     <section className="notice good" aria-label="The token">
       <div className="head">
-        <strong>The token, shown once</strong>
+        <strong>Token (shown only once)</strong>
         <CopyButton text={issued.token} what="token" />
       </div>
       <pre className="wrapped" tabIndex={0} aria-label="Token">
@@ -168,7 +168,7 @@ function Token({ issued }: { readonly issued: Issued }): ReactNode {
         .{issued.session_owner === null ? " The session has no owner yet." : ""}
       </p>
       <p>
-        Until <Time at={issued.expires_at * 1000} isFull />. Its id, to revoke it by:{" "}
+        Expires: <Time at={issued.expires_at * 1000} isFull />. Token id, for revoking:{" "}
         <code>
           <Text value={issued.id} isWrapped />
         </code>{" "}

@@ -28,7 +28,7 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
   const missed = held === undefined ? 0 : view.total - held.total;
   const toggle = (): void => {
     setHeld(held === undefined ? { items: view.items, total: view.total } : undefined);
-    announce(held === undefined ? "Paused" : "Goes on");
+    announce(held === undefined ? "Paused" : "Resumed");
   };
   return (
     <>
@@ -40,20 +40,16 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
       </div>
       <Filters filter={filter} gateways={gateways} />
       <p className="faint small-print">
-        {matching.length.toLocaleString()} of {items.length.toLocaleString()} decisions kept here,{" "}
+        Showing {matching.length.toLocaleString()} of {items.length.toLocaleString()} decisions{" "}
         {isOwn ? "of this gateway" : "read from the log of all gateways every two seconds"}
-        {view.lost === 0 ? "" : `; ${view.lost.toLocaleString()} came too fast and were left out`}.
-        The <a href="#/receipts">log</a> has all.
+        {view.lost === 0 ? "" : `; ${view.lost.toLocaleString()} arrived too fast to be shown`}. The{" "}
+        <a href="#/receipts">log</a> holds every decision.
       </p>
       {matching.length === 0 ? (
-        <Empty
-          title={
-            items.length === 0 ? "Nothing has been decided yet" : "Nothing that passes the filter"
-          }
-        >
+        <Empty title={items.length === 0 ? "No decisions yet" : "No decisions match the filter"}>
           {items.length === 0
-            ? "Decisions come here the moment they are recorded. Send a request through the gateway."
-            : "Clear the filter, or wait."}
+            ? "This page shows each decision when the gateway records it. Send a request through the gateway."
+            : "Clear the filter or wait for new decisions."}
         </Empty>
       ) : (
         <FeedTable items={matching} />
@@ -104,7 +100,7 @@ function Filters({
           onChange={(event) => change("direction", event.target.value)}
         >
           <option value="">both</option>
-          <option value="outbound">to the person</option>
+          <option value="outbound">to the client</option>
           <option value="inbound">to the agent</option>
         </select>
       </label>

@@ -16,12 +16,12 @@ export function LoginPage(): ReactNode {
     event.preventDefault();
     const tried = token.trim();
     if (tried === "") {
-      setFailure("Type the admin token in.");
+      setFailure("Enter the admin token.");
       return;
     }
     // A header takes nothing else; a token that was copied with a part of its line is told before it is tried.
     if (!/^[\x21-\x7e]+$/u.test(tried)) {
-      setFailure("The token has characters that no token has. Copy it again.");
+      setFailure("The token contains invalid characters. Copy it again.");
       return;
     }
     setBusy(true);
@@ -40,7 +40,7 @@ export function LoginPage(): ReactNode {
         <h1>
           <Mark /> Countersign
         </h1>
-        <p className="faint">What this gateway decides, as it decides it.</p>
+        <p className="faint">Sign in to the console of this gateway.</p>
         {told === undefined ? null : (
           <p className="notice bad" role="alert">
             {told}
@@ -64,14 +64,14 @@ export function LoginPage(): ReactNode {
             checked={isKept}
             onChange={(event) => setKept(event.target.checked)}
           />
-          <span>Keep it in this tab until it is closed</span>
+          <span>Keep the token until this tab is closed</span>
         </label>
         <button type="submit" className="primary" disabled={isBusy}>
-          {isBusy ? "Asking…" : "Sign in"}
+          {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p id="token-help" className="faint small-print">
-          <code>countersign serve</code> prints the token once, at its first start. For a new one,
-          remove <code>admin-token.sha256</code> from the key directory and start again.
+          <code>countersign serve</code> prints the token once, at its first start. For a new token,
+          delete <code>admin-token.sha256</code> from the key directory and restart.
         </p>
       </form>
     </main>

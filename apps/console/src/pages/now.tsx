@@ -34,7 +34,7 @@ export function NowPage(): ReactNode {
         <Facts status={status.data} />
       )}
       <section className="card" aria-labelledby="rates">
-        <h2 id="rates">Events a second</h2>
+        <h2 id="rates">Events per second</h2>
         <RateChart />
       </section>
       <div className="columns">
@@ -48,7 +48,7 @@ export function NowPage(): ReactNode {
               <Failure problem={runs.problem} />
             )
           ) : runs.data.runs.length === 0 ? (
-            <p className="faint">None now.</p>
+            <p className="faint">No open runs.</p>
           ) : (
             <RunTable runs={runs.data.runs} isShort />
           )}
@@ -86,15 +86,15 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
             </>
           }
         >
-          <Text value={policy.name ?? "without a name"} />
+          <Text value={policy.name ?? "unnamed"} />
         </Figure>
-        <Figure title="Forwarded" note={`${counts.refusals.toLocaleString()} requests refused`}>
+        <Figure title="Forwarded" note={`${counts.refusals.toLocaleString()} requests rejected`}>
           {counts.events_forwarded.toLocaleString()}
         </Figure>
         <Figure
           title="Blocked"
           href={hrefOf(["receipts"], { allowed: "false" })}
-          note="since the start"
+          note="since the gateway started"
         >
           {counts.events_blocked.toLocaleString()}
         </Figure>
@@ -104,7 +104,7 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
           note={
             size === undefined
               ? `${store.kind}`
-              : `${store.kind}, checkpoint of ${Number(size).toLocaleString()}`
+              : `${store.kind}, checkpoint at ${Number(size).toLocaleString()}`
           }
         >
           {store.entries === undefined ? "unavailable" : store.entries.toLocaleString()}
@@ -116,10 +116,10 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
         >
           {counts.runs_open.toLocaleString()}
         </Figure>
-        <Figure title="Disconnected clients" note="their streams wait for a resume request">
+        <Figure title="Disconnected clients" note="streams waiting for a resume request">
           {disconnected ?? "–"}
         </Figure>
-        <Figure title="Up for" note={`version ${status.version}`}>
+        <Figure title="Uptime" note={`version ${status.version}`}>
           {ageOf(status.uptime_seconds * 1000)}
         </Figure>
       </section>
@@ -133,18 +133,18 @@ function stateOf({ ready, draining }: Status): string {
 }
 
 function whyOf({ ready, draining, store, listeners }: Status): ReactNode {
-  if (draining) return "The gateway is stopping; open runs end.";
+  if (draining) return "The gateway is shutting down and ends open runs.";
   if (ready) return listeners.data;
   return store.entries === undefined
     ? "The receipt store does not respond, so the gateway forwards nothing."
-    : "Receipts or threads cannot be written; see /readyz.";
+    : "The gateway cannot write receipts or threads; see /readyz.";
 }
 
 function StalePolicy(): ReactNode {
   const { data } = useResource<Policy>("/v1/policy", 5000);
   return (
     <section className="notice bad" aria-label="The policy">
-      <strong>The newest policy text does not load; the last good one decides.</strong>
+      <strong>The newest policy file cannot be loaded; the last valid policy stays active.</strong>
       {data === undefined ? null : <PolicyIssues issues={data.issues} />}
     </section>
   );

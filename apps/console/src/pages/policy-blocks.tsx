@@ -13,7 +13,7 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
   return (
     <section className="card" aria-labelledby="blocks">
       <div className="head">
-        <h2 id="blocks">What it says</h2>
+        <h2 id="blocks">Blocks and settings</h2>
         <CopyButton text={text} what="policy as JSON" />
       </div>
       <Scroll title="Blocks, scroll sideways">
@@ -38,7 +38,7 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
                 </td>
                 <td>
                   {block.settings.length === 0 ? (
-                    <span className="faint">with its defaults</span>
+                    <span className="faint">defaults</span>
                   ) : (
                     <ul className="settings">
                       {block.settings.map(([name, value]) => (
@@ -55,7 +55,7 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
         </table>
       </Scroll>
       <p className="faint small-print">
-        Rules, in the order in which they are asked: {policy.rules.length === 0 ? "none" : null}
+        Rules, in order of evaluation: {policy.rules.length === 0 ? "none" : null}
         {policy.rules.map((rule, at) => (
           <span key={rule}>
             {at === 0 ? "" : ", "}
@@ -65,7 +65,7 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
         .
       </p>
       <details>
-        <summary>Whole, as it was loaded</summary>
+        <summary>Full policy as loaded</summary>
         <pre className="wrapped" tabIndex={0} aria-label="Policy as JSON">
           {text.split("\n").map(visibleText).join("\n")}
         </pre>

@@ -78,8 +78,8 @@ function Result({ result }: { readonly result: Reload }): ReactNode {
   return (
     <p className="notice good" role="status">
       {result.isChanged
-        ? "The new policy decides from now on; open runs keep theirs."
-        : "The file was reloaded and is unchanged."}
+        ? "The new policy is active; open runs keep the policy they started with."
+        : "The policy was reloaded and is unchanged."}
     </p>
   );
 }
@@ -87,7 +87,7 @@ function Result({ result }: { readonly result: Reload }): ReactNode {
 function Stale({ issues }: { readonly issues: readonly PolicyIssue[] }): ReactNode {
   return (
     <section className="notice bad" role="alert">
-      <strong>The newest text does not load; the last good policy decides.</strong>
+      <strong>The newest policy file cannot be loaded; the last valid policy stays active.</strong>
       <PolicyIssues issues={issues} />
     </section>
   );
@@ -101,7 +101,7 @@ function Facts({ policy }: { readonly policy: Policy }): ReactNode {
         <div>
           <dt>name</dt>
           <dd>
-            <Text value={policy.name ?? "without a name"} isWrapped />
+            <Text value={policy.name ?? "unnamed"} isWrapped />
           </dd>
         </div>
         <div>
@@ -120,14 +120,14 @@ function Facts({ policy }: { readonly policy: Policy }): ReactNode {
           <dd>
             <span className="mono">{policy.hash}</span>{" "}
             <CopyButton text={policy.hash} what="hash" />
-            <span className="says">Every entry that it decided names this hash</span>
+            <span className="says">Each log entry holds the hash of the policy that decided</span>
           </dd>
         </div>
         <div>
           <dt>files</dt>
           <dd>
             {policy.files.length === 0 ? (
-              "none: the built-in policy decides"
+              "none: the built-in policy is active"
             ) : (
               <Text value={policy.files.join(", ")} isWrapped />
             )}

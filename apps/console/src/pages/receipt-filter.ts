@@ -43,7 +43,7 @@ export const CHOICES: readonly (readonly [
     "Direction",
     [
       ["", "both"],
-      ["outbound", "to the person"],
+      ["outbound", "to the client"],
       ["inbound", "to the agent"],
     ],
   ],

@@ -26,13 +26,13 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
   );
   return (
     <>
-      <nav className="trail" aria-label="Around this entry">
+      <nav className="trail" aria-label="Neighbouring entries">
         <a href="#/receipts">Receipts</a>
         {isPlace && Number(place) > 0 ? (
-          <a href={hrefOf(["receipts", Number(place) - 1])}>← before</a>
+          <a href={hrefOf(["receipts", Number(place) - 1])}>← previous</a>
         ) : null}
         {data !== undefined && Number(place) + 1 < data.size ? (
-          <a href={hrefOf(["receipts", Number(place) + 1])}>after →</a>
+          <a href={hrefOf(["receipts", Number(place) + 1])}>next →</a>
         ) : null}
       </nav>
       <div className="head">
@@ -48,7 +48,7 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
         )}
       </div>
       {isPlace ? null : (
-        <Empty title="Not a place in the log">Entries are found by their number.</Empty>
+        <Empty title="Not an entry number">A log entry has a whole number from 0.</Empty>
       )}
       {problem === undefined ? null : <Failure problem={problem} onRetry={reload} />}
       {data === undefined ? (
@@ -70,7 +70,7 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
           <Checklist evidence={evidence} />
           <section className="card" aria-labelledby="raw">
             <div className="head">
-              <h2 id="raw">As it stands in the log</h2>
+              <h2 id="raw">Entry as recorded</h2>
               <CopyButton text={evidence.text} what="entry" />
             </div>
             <pre className="wrapped" tabIndex={0} aria-label="Entry as JSON">
@@ -89,9 +89,7 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
           </section>
         </div>
         {entry === undefined ? (
-          <Empty title="The log's bytes are not an entry">
-            What is wrong stands in the checklist.
-          </Empty>
+          <Empty title="Not a valid log entry">The checklist shows the failed checks.</Empty>
         ) : (
           <Fields entry={entry} />
         )}
@@ -109,7 +107,7 @@ function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry })
         <code>
           <Text value={rule} isWrapped />
         </code>{" "}
-        {isBlocked ? "blocked it" : "would have blocked it, but only notes"}
+        {isBlocked ? "blocked this event" : "would block this event in enforce mode"}
         <InlineCode text={explanation?.means === undefined ? "." : `: ${explanation.means}.`} />
       </p>
       {explanation === undefined ? null : (
@@ -124,7 +122,7 @@ function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry })
 function Fields({ entry }: { readonly entry: Entry }): ReactNode {
   return (
     <section className="card" aria-labelledby="fields">
-      <h2 id="fields">What it says</h2>
+      <h2 id="fields">Fields</h2>
       <dl className="fields">
         {fieldsOf(entry).map((field) => (
           <div key={field.name}>
@@ -147,9 +145,7 @@ function Fields({ entry }: { readonly entry: Entry }): ReactNode {
       </dl>
       {entry.run_id === undefined || entry.receipt.session_id === undefined ? null : (
         <p>
-          <a href={hrefOf(["runs", entry.receipt.session_id, entry.run_id])}>
-            The whole run as a timeline
-          </a>
+          <a href={hrefOf(["runs", entry.receipt.session_id, entry.run_id])}>Timeline of the run</a>
         </p>
       )}
     </section>

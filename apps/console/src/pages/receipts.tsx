@@ -27,8 +27,8 @@ export function ReceiptsPage({ query }: { readonly query: URLSearchParams }): Re
           <Failure problem={problem} onRetry={reload} />
         )
       ) : data.entries.length === 0 ? (
-        <Empty title="No receipts that match">
-          Loosen the filter; values must be exact. Everything the gateway decided is in the log.
+        <Empty title="No matching receipts">
+          Filters match exact values. The log holds every decision: remove a filter to see more.
         </Empty>
       ) : (
         <section className="card" aria-label="Receipts">

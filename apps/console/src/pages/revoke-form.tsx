@@ -33,11 +33,12 @@ export function RevokeForm(): ReactNode {
     <section className="card" aria-labelledby="revoke">
       <h2 id="revoke">Revoke a token</h2>
       <p className="faint">
-        It counts for the next event of every open stream, at every gateway on the same database.
+        The token is invalid from the next event of every open stream, on every gateway that uses
+        the same database.
       </p>
       <form className="stack" onSubmit={submit}>
         <label className="field">
-          <span>Its id, or the token itself</span>
+          <span>Token or token id</span>
           <textarea
             rows={3}
             value={draft}
@@ -46,7 +47,7 @@ export function RevokeForm(): ReactNode {
           />
         </label>
         {draft.trim() === "" ? null : id === undefined ? (
-          <p className="notice bad">This is neither an id nor a token that can be read.</p>
+          <p className="notice bad">This is not a valid token or token id.</p>
         ) : (
           <p className="faint">
             Revokes{" "}

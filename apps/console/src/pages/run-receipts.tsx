@@ -40,7 +40,7 @@ export function RunReceipts({
   }
   if (data.entries.length === 0) {
     return (
-      <Empty title="No receipts of this run">The log has nothing under this session and run.</Empty>
+      <Empty title="No receipts for this run">The log has no entry of this session and run.</Empty>
     );
   }
   return (
@@ -76,13 +76,17 @@ function Pages({
       <button type="button" disabled={earlier === undefined} onClick={go(BEGIN, "The beginning")}>
         « Beginning
       </button>
-      <button type="button" disabled={earlier === undefined} onClick={go(earlier, "Earlier ones")}>
+      <button
+        type="button"
+        disabled={earlier === undefined}
+        onClick={go(earlier, "Earlier receipts")}
+      >
         ← Earlier
       </button>
       <span className="number">
         {first} to {last} of {page.total.toLocaleString()}
       </span>
-      <button type="button" disabled={later === undefined} onClick={go(later, "Later ones")}>
+      <button type="button" disabled={later === undefined} onClick={go(later, "Later receipts")}>
         Later →
       </button>
       <button type="button" disabled={later === undefined} onClick={go(END, "The end")}>

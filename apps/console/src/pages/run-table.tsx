@@ -30,13 +30,13 @@ export function RunTable({
             {hasGateways ? <th scope="col">Gateway</th> : null}
             {isShort ? null : (
               <th scope="col" className="number">
-                Through
+                Forwarded
               </th>
             )}
             <th scope="col" className="number">
               Blocked
             </th>
-            <th scope="col">For</th>
+            <th scope="col">Duration</th>
             {onStop === undefined ? null : (
               <th scope="col">
                 <span className="unseen">Stop</span>

@@ -44,7 +44,7 @@ export function RunPage({
         <p className="faint">
           {known.data === undefined && known.problem === undefined
             ? "Loading its state…"
-            : "No gateway remembers this run any more; these are its receipts."}
+            : "No gateway holds the state of this run any more; its receipts are below."}
         </p>
       ) : (
         <Facts run={own} />
@@ -87,14 +87,14 @@ function Facts({ run }: { readonly run: Run }): ReactNode {
         >
           <Text value={run.session_id} />
         </Figure>
-        <Figure title="Began" note={<Text value={run.gateway} />}>
+        <Figure title="Started" note={<Text value={run.gateway} />}>
           <Time at={run.started_at} />
         </Figure>
       </section>
       {run.failure === undefined ? null : (
         <p className="notice bad">
           <span>
-            It ended with{" "}
+            The run ended with{" "}
             <code>
               <Text value={run.failure} isWrapped />
             </code>

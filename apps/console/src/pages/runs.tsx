@@ -25,7 +25,7 @@ export function RunsPage({ query }: { readonly query: URLSearchParams }): ReactN
   return (
     <>
       <h1 tabIndex={-1}>Runs</h1>
-      <nav aria-label="Which runs">
+      <nav aria-label="Filter runs">
         <ul className="tabs">
           {TABS.map(([name, title]) => (
             <li key={name}>
@@ -62,9 +62,9 @@ function RunList({ status }: { readonly status: string }): ReactNode {
       {problem === undefined ? null : <Failure problem={problem} />}
       {data.partial === true ? <Partial /> : null}
       {runs.length === 0 ? (
-        <Empty title="No such runs">
-          A run begins with a request to an agent through the gateway. Those that ended are kept
-          here for a while; their receipts stay in the <a href="#/receipts">log</a>.
+        <Empty title="No runs">
+          A run starts with a request to an agent through the gateway. An ended run stays in this
+          list for a limited time; its receipts stay in the <a href="#/receipts">log</a>.
         </Empty>
       ) : (
         <section className="card" aria-label="Runs">
@@ -122,7 +122,7 @@ function SessionList(): ReactNode {
                 Open
               </th>
               <th scope="col" className="number">
-                Through
+                Forwarded
               </th>
               <th scope="col" className="number">
                 Blocked
@@ -130,7 +130,7 @@ function SessionList(): ReactNode {
               <th scope="col" className="number">
                 Tokens
               </th>
-              <th scope="col">Used</th>
+              <th scope="col">Last used</th>
             </tr>
           </thead>
           <tbody>
@@ -165,7 +165,7 @@ function SessionList(): ReactNode {
 function Partial(): ReactNode {
   return (
     <p className="notice warn">
-      The database does not respond: the list has only the entries of this gateway.
+      The database does not respond: this list shows only the entries of this gateway.
     </p>
   );
 }

@@ -53,7 +53,7 @@ export function StopRun({
         .
       </p>
       <p className="faint">
-        The agent&apos;s side is cancelled, and the person is told that the run was stopped.
+        The gateway cancels the request to the agent and tells the client that the run was stopped.
       </p>
       {problem === undefined ? null : <Failure problem={problem} />}
     </Confirm>

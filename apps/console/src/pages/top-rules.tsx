@@ -16,7 +16,7 @@ export function TopRules(): ReactNode {
     <section className="card" aria-labelledby="top-rules">
       <h2 id="top-rules">Top rules</h2>
       {rules.length === 0 ? (
-        <p className="faint">Nothing since this page was opened.</p>
+        <p className="faint">No violations since this page was opened.</p>
       ) : (
         <ol className="rules">
           {rules.map((count) => (
@@ -24,7 +24,9 @@ export function TopRules(): ReactNode {
           ))}
         </ol>
       )}
-      <p className="faint small-print">Since this page was opened, and the 200 decisions before.</p>
+      <p className="faint small-print">
+        Counts decisions since this page was opened, and the 200 before.
+      </p>
     </section>
   );
 }

@@ -39,7 +39,7 @@ export function WouldBlock({
   return (
     <section className="card" aria-labelledby="would-block">
       <div className="head">
-        <h2 id="would-block">Events that enforcing would block</h2>
+        <h2 id="would-block">Events that enforce mode would block</h2>
         <label className="inline">
           <span>In</span>
           <select
@@ -62,10 +62,10 @@ export function WouldBlock({
         )
       ) : rows.length === 0 ? (
         <p className="faint">
-          No event would have been blocked in this time
+          No would-block events in this period
           {mode === "enforce"
             ? ": this policy blocks each event that violates a rule."
-            : ": enforcing would change nothing."}
+            : ": enforce mode would change nothing."}
         </p>
       ) : (
         <ol className="rules">

@@ -33,7 +33,7 @@ export function Timeline({ entries }: { readonly entries: readonly Entry[] }): R
           width={Math.max(width + 12, 100)}
           height={height}
           role="img"
-          aria-label={`${placed.length} receipts in their order, ${blocked} of them blocked, ${gaps.length} silences. The table below lists them.`}
+          aria-label={`${placed.length} receipts in order, ${blocked} blocked, ${gaps.length} gaps. The table below lists them.`}
         >
           {LANES.map((lane, at) => (
             <rect
@@ -65,7 +65,7 @@ export function Timeline({ entries }: { readonly entries: readonly Entry[] }): R
             <span className={`swatch ${verdict}`} aria-hidden="true" /> {VERDICT_LABELS[verdict]}
           </span>
         ))}
-        <span className="faint">from left to right as they came; a click opens the receipt</span>
+        <span className="faint">oldest on the left; click to open a receipt</span>
       </p>
     </div>
   );

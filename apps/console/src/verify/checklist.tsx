@@ -38,9 +38,9 @@ function Result({ outcome }: { readonly outcome: Outcome }): ReactNode {
         <strong>
           {verification.valid
             ? isPinned
-              ? "Signed, unchanged, and in the log of the key you pinned"
-              : "Signed, unchanged, and in the log that this gateway shows"
-            : "This entry is not what was signed, or not where it should be"}
+              ? "Signed, unchanged, and in the log of the pinned key"
+              : "Signed, unchanged, and in the log that this gateway presents"
+            : "Verification failed: the entry was changed or is not at this position in the log"}
         </strong>
       </p>
       <ul className="checklist">
@@ -81,21 +81,21 @@ function LogKey({
     <details className="log-key" open={pinned !== undefined && pinned !== evidence.presentedKey}>
       <summary>
         {pinned === undefined
-          ? "The log's key came from the gateway itself"
-          : "The log's key is pinned in this browser"}
+          ? "The log key comes from the gateway and is not pinned"
+          : "The log key is pinned in this browser"}
       </summary>
       {pinned === undefined ? (
         <p>
-          So the ticks say that entry, proof and checkpoint agree with each other and with this key;
-          they do not say whose log it is. Compare the key with the one in <code>log.vkey</code> of
-          the key directory, got another way, and pin it: another key or a rewritten log is then
-          noticed here.
+          The checks show that entry, proof and checkpoint match each other and this key. They do
+          not show whose log it is. Get <code>log.vkey</code> from the key directory over another
+          channel, compare the keys, then pin the key: the console then reports another key or a
+          rewritten log.
         </p>
       ) : (
         <p>
           {pinned === evidence.presentedKey
-            ? "The gateway names the same key."
-            : "The gateway names another key than the one you pinned. Unless an operator rotated it, do not trust this log."}
+            ? "The gateway presents the same key."
+            : "The gateway presents another key than the pinned key. Unless an operator rotated the key, do not trust this log."}
         </p>
       )}
       <p className="key">
@@ -106,7 +106,7 @@ function LogKey({
       </p>
       <form className="pin" onSubmit={pin}>
         <label className="field">
-          <span>A key you got another way</span>
+          <span>Log key from another channel</span>
           <input
             value={draft}
             onChange={(event) => setDraft(event.target.value)}
@@ -116,23 +116,22 @@ function LogKey({
         </label>
         <div className="buttons">
           <button type="submit" disabled={draft.trim() === ""}>
-            Pin this one
+            Pin this key
           </button>
           {pinned === undefined ? (
             <button type="button" onClick={() => pinLogKey(evidence.presentedKey)}>
-              Trust the gateway&apos;s from now on
+              Pin the gateway&apos;s key
             </button>
           ) : (
             <button type="button" onClick={() => pinLogKey(undefined)}>
-              Forget it
+              Remove the pin
             </button>
           )}
         </div>
       </form>
       <p className="faint small-print">
-        The code that checks came from the gateway too. For evidence independent of the gateway,
-        take the proof elsewhere: <code>countersign receipts proof</code> and{" "}
-        <code>countersign receipts verify</code>.
+        The gateway also serves the code that runs these checks. To verify without the gateway, use{" "}
+        <code>countersign receipts proof</code> and <code>countersign receipts verify</code>.
       </p>
     </details>
   );

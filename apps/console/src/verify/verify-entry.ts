@@ -76,7 +76,7 @@ export async function verifyEvidence(
     return {
       kind: "impossible",
       reason:
-        "This browser has no Ed25519 here. Open the console over https or on 127.0.0.1, or use a current browser.",
+        "This browser does not offer Ed25519 on this page. Open the console over https or on 127.0.0.1, or use a current browser.",
     };
   }
 }
