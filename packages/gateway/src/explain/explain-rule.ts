@@ -45,7 +45,7 @@ function orderMeaning(rule: string, means: string, isOpenable: boolean): RuleMea
 
 /** An opening as a cell of a table. */
 function cellOf(rule: string, opening: Opening): string {
-  if ("closed" in opening) return `nothing: ${opening.closed}`;
+  if ("closed" in opening) return `none: ${opening.closed}`;
   if ("passes" in opening) return opening.passes;
   const [lines, file] =
     "policy" in opening ? [opening.policy, ""] : [opening.config, " in `countersign.yaml`"];
@@ -73,29 +73,31 @@ const STEPS: ReadonlyMap<string, string> = new Map([
   ["first rule", "the rule that withheld the unit"],
 ]);
 
-const HEAD = `# What a rule on a receipt means
+const HEAD = `# Rules
 
-Every rule that can block an event or a request, as \`receipts list\`, the log, \`countersign.blocked\` and the metrics name it.
-\`countersign policy explain RULE\` says the same, \`countersign policy explain RECEIPT\` looks up the receipt first, and
-\`countersign policy explain ERR_CODE\` explains the code of a refused request ([error codes](../errors.md)). The last column has the
-lines that open a rule, for \`rules:\` of the policy unless it names another file; names in capitals stand for yours. Add them to
-the block that exists, in front of the entries of a list. The rules of \`ag_ui_request\` are [what a browser may say](../inbound.md).
+This page lists every rule that can block an event or a request. \`receipts list\`, the log, \`countersign.blocked\` and the metrics use
+the same names. \`countersign policy explain RULE\` prints the same text, \`countersign policy explain RECEIPT\` looks up the rule of a
+receipt, and \`countersign policy explain ERR_CODE\` explains the code of a rejected request ([error codes](../errors.md)).
 
-\`policy explain\` takes every other name as well: a rule of \`ag_ui_order\` (\`run/finish-ids\`), what a receipt or a notice names
-(\`tool:delete_user\`, \`custom:raw\`, \`state:/ui/theme\`, \`interrupt:confirmation\`), any sentence that the product prints, a key of the policy or of
-\`countersign.yaml\`, a repair, a metric. It prints lines that it tried on your policy (\`--policy FILE\`), or says why no line opens it.
+The last column shows the lines that allow the event or request. They belong under \`rules:\` of the policy unless the cell names
+another file. Replace names in capitals with your own. Add the lines to an existing block, before the entries of a list.
+[Requests](../inbound.md) describes the rules of \`ag_ui_request\`.
 
-This page is made from the table that the gateway takes its rules from; a test fails when they differ.
+\`policy explain\` also accepts a rule of \`ag_ui_order\` (\`run/finish-ids\`), the name in a receipt or notice (\`tool:delete_user\`,
+\`custom:raw\`, \`state:/ui/theme\`, \`interrupt:confirmation\`), any sentence that the product prints, a key of the policy or of
+\`countersign.yaml\`, a repair and a metric. It prints lines that it tested with your policy (\`--policy FILE\`), or the reason why no line allows it.
 
-| rule | what it says | what helps | lines that open it |
+The gateway generates this page from its own table of rules; a test fails if they differ.
+
+| rule | meaning | fix | lines that allow it |
 |---|---|---|---|`;
 
 const ORDER = `
 ## Order of evaluation
 
-The gateway evaluates every event of an agent by these rules. At each moment the first rule that blocks decides. This is the list that
-the gateway evaluates ([rules.ts](../../packages/gateway/src/outbound/decide/rules.ts)): no other rule blocks an event. After a block that
-ends the run, or after a failed write to the log, the gateway drops later events of the run without a decision.
+The gateway evaluates every event of an agent against these rules, from top to bottom. In each row of "when", the first rule that blocks
+decides. The gateway evaluates exactly this list ([rules.ts](../../packages/gateway/src/outbound/decide/rules.ts)): no other rule blocks an
+event. After a block that ends the run, or after a failed write to the log, the gateway drops later events of the run without a decision.
 
 | when | blocks | rule |
 |---|---|---|`;

@@ -22,58 +22,60 @@ export type RuleMeaning = {
  */
 export const POLICY_RULES = {
   policy: {
-    means: "the policy has no enabled `ag_ui` block, or could not be evaluated: nothing is allowed",
-    remedy: "give the policy an `ag_ui` block; `countersign policy check` reads it",
+    means:
+      "the policy has no enabled `ag_ui` block, or could not be evaluated, so the gateway allows nothing",
+    remedy: "add an `ag_ui` block to the policy; `countersign policy check` validates it",
     opening: { policy: "ag_ui: { allow_display_without_capability: true }" },
   },
   "ag_ui.transport": {
-    means: "the policy is for another transport than the one the client is on",
+    means: "the client uses another transport than the policy allows",
     remedy: "connect over the transport that `ag_ui.transport` names, or set it to `any`",
     opening: { policy: "ag_ui: { transport: any }" },
   },
   ag_ui_order: {
-    means: "an event breaks the order that the protocol's text asks for",
+    means: "an event breaks the order that the AG-UI specification requires",
     remedy:
-      "fix the agent (`countersign doctor` shows where), or allow the rule by name: `ag_ui_order: { rules: { RULE: allow } }`",
+      "fix the agent (`countersign doctor` shows the event), or allow the rule by name: `ag_ui_order: { rules: { RULE: allow } }`",
     opening: { policy: "ag_ui_order: { rules: { run/finish-ids: allow } }" },
   },
   "ag_ui_messages.unknown_user": {
     means:
-      "a message list has a message in the person's name that they did not send on this thread, as far as the gateway knows",
+      "a message list of the agent contains a `user` message that the gateway did not receive from the client on this thread",
     remedy:
-      "have the agent repeat messages under their ids; where the thread was begun without this gateway, write `ag_ui_messages: { unknown_user: allow }`, or `observe` to show them and keep the record",
+      "change the agent to repeat messages with their ids; if the thread started without this gateway, set `ag_ui_messages: { unknown_user: allow }`, or `observe` to forward and record such messages",
     opening: { policy: "ag_ui_messages: { unknown_user: allow }" },
   },
   "ag_ui_messages.unknown_system": {
     means:
-      "a message list has a message in the role of `system` or `developer` that was not sent on this thread: most often the framework's own prompt",
+      "a message list of the agent contains a `system` or `developer` message that the client did not send on this thread, usually the framework's own prompt",
     remedy:
-      "have the agent leave its prompt out of the list; where people may read it, write `ag_ui_messages: { unknown_system: allow }`",
+      "change the agent to leave its prompt out of the list; if users may read it, set `ag_ui_messages: { unknown_system: allow }`",
     opening: { policy: "ag_ui_messages: { unknown_system: allow }" },
   },
   "ag_ui.max_events_per_second": {
-    means: "the connection carried more events in one second than the policy allows",
+    means: "the connection exceeded the number of events per second that the policy allows",
     remedy: "send fewer, larger deltas, or raise `ag_ui.max_events_per_second`",
     opening: { policy: "ag_ui: { max_events_per_second: 5000 }" },
   },
   "ag_ui.classification": {
-    means: "an event claims to do less than it does",
-    remedy: "leave the claim out: the class is derived from what the event does",
+    means: "an event states a lower class than the gateway derives from its content",
+    remedy: "remove the class from the event: the gateway derives it from the content",
     opening: {
       closed:
-        "an event that claims a lower class than its own would choose the rules that judge it",
+        "an agent that may lower the class of its events can choose which rules apply to them",
     },
   },
   ag_ui_components: {
-    means: "the event touches a part of the screen that the policy does not list",
+    means: "the event targets a component that the policy does not allow",
     remedy:
-      "add the component to `ag_ui_components.allow_components`; what creates it needs its class opened too (`ag_ui_classify`)",
+      "add the component to `ag_ui_components.allow_components`; an event that creates the component also needs its class allowed (`ag_ui_classify`)",
     opening: { policy: "ag_ui_components: { allow_components: [COMPONENT] }" },
   },
   "ag_ui.capability": {
-    means: "an event of this class needs a token, and none was there whose scope covers it",
+    means:
+      "an event of this class needs a capability token, and the session has no token whose scope covers it",
     remedy:
-      "open it for everybody (`ag_ui_classify`, by name, with `classification: display`) or for one session (`POST /v1/capabilities`)",
+      "allow it for every session (`ag_ui_classify`, by name, with `classification: display`) or for one session (`POST /v1/capabilities`)",
     opening: {
       policy: `ag_ui_classify: # keep the line for what was blocked
   tools: [{ match: TOOL, classification: display }]
@@ -85,9 +87,10 @@ export const POLICY_RULES = {
     },
   },
   ag_ui_inbound: {
-    means: "what the browser says is of a class that it may not send without a token",
+    means:
+      "the request has a part of a class that a client may not send without a capability token",
     remedy:
-      "classify the part (`ag_ui_classify.input`, `state`) as `display`, list forwarded properties by key (`ag_ui_request.forwarded_props.allow`), or hand the session a token",
+      "classify the part (`ag_ui_classify.input`, `state`) as `display`, list forwarded properties by key (`ag_ui_request.forwarded_props.allow`), or issue a token for the session",
     opening: {
       policy: `ag_ui_classify: # keep the line for the part that was blocked
   state: [{ match: /PATH, classification: display, direction: inbound }]
@@ -97,24 +100,24 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
   },
   "ag_ui.capability_scopes": {
     means:
-      "an entry of `ag_ui.capability_scopes` covers the event, and the token lacks exactly that scope",
+      "an entry of `ag_ui.capability_scopes` covers the event, and the token does not have exactly that scope",
     remedy: "issue a token with the scope that the entry names",
     opening: {
       closed:
-        "the policy asks for a token with exactly this scope; issue one (`POST /v1/capabilities`) or take the entry out of `ag_ui.capability_scopes`",
+        "the policy requires a token with exactly this scope; issue one (`POST /v1/capabilities`) or remove the entry from `ag_ui.capability_scopes`",
     },
   },
   "ag_ui_tools.call": {
-    means: "the agent calls a tool, or sends arguments for one, that the policy does not allow",
+    means: "the agent calls a tool, or sends tool arguments, that the policy does not allow",
     remedy:
-      "add the name to `ag_ui_tools.call.allow`; look at `require_advertised` and at the schema under `arguments`",
+      "add the name to `ag_ui_tools.call.allow`; check `require_advertised` and the schema under `arguments`",
     opening: { policy: "ag_ui_tools: { call: { allow: [TOOL] } }" },
   },
   "ag_ui_tools.quarantine": {
     means:
-      "calls on the thread were denied so often that its tools are closed; they open again when the window has passed",
+      "the gateway blocked so many tool calls on the thread that it blocks all of them until the window has passed",
     remedy:
-      "look at the calls that were denied before (`countersign receipts list --blocked`); wait for `ag_ui_tools.quarantine.window_seconds`, or change `quarantine` in the policy, which holds from the next run on",
+      "check the blocked calls (`countersign receipts list --blocked`); wait for `ag_ui_tools.quarantine.window_seconds`, or change `quarantine` in the policy, which applies from the next run",
     opening: { policy: "ag_ui_tools: { quarantine: { denials: 100, window_seconds: 60 } }" },
   },
   "ag_ui_tools.declare": {
@@ -123,35 +126,37 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
     opening: { policy: "ag_ui_tools: { declare: { allow: [TOOL] } }" },
   },
   "ag_ui_content.images": {
-    means: "a text shows an image of a host that is not listed; loading it could carry data out",
+    means:
+      "a text contains an image of a host that the policy does not list; loading it could leak data",
     remedy: "add the host to `ag_ui_content.image_hosts`",
     opening: { policy: "ag_ui_content: { image_hosts: [images.example.org] }" },
   },
   "ag_ui_content.links": {
-    means: "a text holds an address that runs code or hides where it leads",
-    remedy: "have the agent write plain https addresses, or set `ag_ui_content.links: allow`",
+    means: "a text contains a link that runs code or hides its destination",
+    remedy: "change the agent to write plain https links, or set `ag_ui_content.links: allow`",
     opening: { policy: "ag_ui_content: { links: allow }" },
   },
   "ag_ui_content.links_in_errors": {
-    means: "an error of the agent holds a link, which a page would show as its own",
+    means:
+      "an error message of the agent contains a link, and users take an error message for one of the application",
     remedy:
-      "have the agent write errors without addresses, or set `ag_ui_content.links_in_errors: allow`",
+      "change the agent to write errors without links, or set `ag_ui_content.links_in_errors: allow`",
     opening: { policy: "ag_ui_content: { links_in_errors: allow }" },
   },
   "ag_ui_content.markup": {
-    means: "a text holds active markup, which a page that shows HTML would run",
-    remedy: "set `ag_ui_content.markup: allow` if your page shows HTML as text",
+    means: "a text contains active markup, which a page that renders HTML would run",
+    remedy: "set `ag_ui_content.markup: allow` if your page displays HTML as text",
     opening: { policy: "ag_ui_content: { markup: allow }" },
   },
   "ag_ui_content.hidden": {
-    means: "a text holds characters that a person cannot see and a model can read",
-    remedy: "have them removed where the text is made, or set `ag_ui_content.hidden: allow`",
+    means: "a text contains invisible characters that a model can read",
+    remedy: "remove the characters in the agent, or set `ag_ui_content.hidden: allow`",
     opening: { policy: "ag_ui_content: { hidden: allow }" },
   },
   "ag_ui_content.words": {
-    means: "a text holds a word that the policy never shows",
-    remedy: "look at `ag_ui_content.words`",
-    opening: { closed: "the policy lists this word itself; take it out of `ag_ui_content.words`" },
+    means: "a text contains a word that the policy blocks",
+    remedy: "change the text, or remove the word from `ag_ui_content.words`",
+    opening: { closed: "the policy lists this word; remove it from `ag_ui_content.words`" },
   },
   "ag_ui_content.max_characters": {
     means: "a message is longer than the policy allows",
@@ -159,33 +164,33 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
     opening: { policy: "ag_ui_content: { max_characters: 1000000 }" },
   },
   "ag_ui_content.max_event_characters": {
-    means: "one event brings more text than the policy reads for an event",
+    means: "one event contains more text than the policy allows per event",
     remedy:
-      "have the agent send the text in several events, or raise `ag_ui_content.max_event_characters`",
+      "change the agent to send the text in several events, or raise `ag_ui_content.max_event_characters`",
     opening: { policy: "ag_ui_content: { max_event_characters: 1000000 }" },
   },
   "ag_ui_content.sources": {
-    means: "a content part points to an address without a public name",
+    means: "a content part refers to an address without a public host name",
     remedy: "send the content itself, or a public address",
     opening: { policy: "ag_ui_content: { sources: allow }" },
   },
   "velocity.*": {
     means:
-      "more events of a kind in a window of time than a cap of the policy allows, or their number is unknown",
+      "more events of one kind in a time window than a `velocity` limit allows, or the gateway could not count them",
     remedy:
-      "wait for the window to pass, or raise the cap under `velocity`; where events cannot be counted, look at the store that receipts.store names",
+      "wait until the window has passed, or raise the limit under `velocity`; if events cannot be counted, check the store that receipts.store names",
     opening: {
       closed:
-        "the cap is an entry of the policy; raise its maximum or take the entry out of `velocity`",
+        "the limit is an entry of the policy; raise its maximum or remove the entry from `velocity`",
     },
   },
   "ag_ui_conditions.*": {
-    means: "a condition of the policy's own is met, or could not be evaluated",
+    means: "a condition of the policy is true for the event, or could not be evaluated",
     remedy:
-      "look at the entry of that id under `ag_ui_conditions.rules`; `countersign policy explain --event FILE` shows what it saw",
+      "check the entry with that id under `ag_ui_conditions.rules`; `countersign policy explain --event FILE` shows the values that it reads",
     opening: {
       closed:
-        "the condition is an entry of the policy; change it, set its `mode: observe`, or take it out of `ag_ui_conditions.rules`",
+        "the condition is an entry of the policy; change it, set its `mode: observe`, or remove it from `ag_ui_conditions.rules`",
     },
   },
 } as const satisfies Readonly<Record<string, RuleMeaning>>;

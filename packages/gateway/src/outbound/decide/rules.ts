@@ -56,12 +56,12 @@ const CALL_INTO_FOREIGN = rule(
 );
 const INTO_MESSAGE = [
   rule("gateway/message-role", "an event for a message of another role", intoOtherRole),
-  rule("gateway/rewritten", "another result under the id of the person's answer", otherAnswer),
+  rule("gateway/rewritten", "another result with the id of the user's answer", otherAnswer),
 ];
 const BY_AGENT = [
   rule("gateway/role", "a text in another role than assistant", speaksAsOther),
   rule("gateway/result", "a result of a tool that only the client answers", answersForClient),
-  rule("gateway/prototype", "a member that reaches a prototype", reachesPrototype),
+  rule("gateway/prototype", "a member `__proto__` or `constructor.prototype`", reachesPrototype),
 ];
 const ENCRYPTED = rule("gateway/encrypted-size", "a long encrypted value", hasLongEncryptedValue);
 
@@ -80,7 +80,7 @@ export const RULES = {
   },
   order: {
     when: "an event arrives",
-    rules: [rule("gateway/order", "an event at which the client throws", breaksOrder, ORDER)],
+    rules: [rule("gateway/order", "an event that makes the client throw", breaksOrder, ORDER)],
   },
   arrival: {
     when: "the event is not part of a held tool call",
@@ -101,7 +101,7 @@ export const RULES = {
       step("first rule", "an event of a withheld unit", isOfWithheldUnit),
       ...BY_AGENT,
       rule("gateway/raw", "a RAW event while a unit is withheld", isRawBesideWithheld),
-      rule("gateway/rewritten", "a message list without words of the person", losesWords),
+      rule("gateway/rewritten", "a message list without a message of the user", losesWords),
       ENCRYPTED,
       step("policy", "an event that the policy denies", eventPolicy),
     ],
@@ -114,25 +114,25 @@ export const RULES = {
   },
   listedCall: {
     when: "a message list has a tool call",
-    rules: [rule("gateway/renamed", "a known tool call under another name", isRenamed, DROP)],
+    rules: [rule("gateway/renamed", "a known tool call with another name", isRenamed, DROP)],
   },
   listedOriginal: {
-    when: "a message list has a message of the person or the application",
+    when: "a message list has a message of the user or the application",
     rules: [
       rule("gateway/rewritten", "a change of a message of the request", changesOriginal, DROP),
       rule("gateway/rewritten", "a change of a message that only the ledger has", changesRecord),
     ],
   },
   leftOut: {
-    when: "a message list leaves a message of the request out",
-    rules: [rule("gateway/rewritten", "a missing message of the person", isLeftOut, DROP)],
+    when: "a message list leaves out a message of the request",
+    rules: [rule("gateway/rewritten", "a missing message of the user", isLeftOut, DROP)],
   },
   listedResult: {
     when: "a message list has a tool result",
     rules: [rule("gateway/rewritten", "a known result for another call", isOtherCall, DROP)],
   },
   listedUnknown: {
-    when: "a message list has an unknown message of the person or the application",
+    when: "a message list has an unknown message of the user or the application",
     rules: [step("policy", "a message that the policy does not accept", unknownPolicy)],
   },
   listedMessage: {
@@ -154,7 +154,7 @@ export const RULES = {
   emitted: {
     when: "the gateway removed withheld parts from an event",
     rules: [
-      rule("gateway/withheld", "an interrupt with no question left", hasNothingLeft, END),
+      rule("gateway/withheld", "an interrupt without any question left", hasNothingLeft, END),
       step("policy", "a message list that now removes more", removalPolicy),
     ],
   },
@@ -172,8 +172,8 @@ export const RULES = {
     ],
   },
   sound: {
-    when: "an event is about to leave",
-    rules: [rule("gateway/unsound", "an event at which the client throws", isUnsound, ALWAYS_END)],
+    when: "the gateway is about to forward an event",
+    rules: [rule("gateway/unsound", "an event that makes the client throw", isUnsound, ALWAYS_END)],
   },
   end: {
     when: "the stream ends while a tool call is held",
