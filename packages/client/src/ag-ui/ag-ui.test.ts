@@ -49,7 +49,10 @@ test("a stream that breaks off is an error for the official client too", async (
 });
 
 test("a refusal over POST brings the server's own account to the official client", async () => {
-  const body = JSON.stringify({ code: "ERR_ACCESS_SCOPE", title: "The token lacks a scope" });
+  const body = JSON.stringify({
+    code: "ERR_ACCESS_SCOPE",
+    title: "The token does not have a required scope",
+  });
   const headers = { "content-type": "application/problem+json" };
   const fetch = () => Promise.resolve(new Response(body, { status: 403, headers }));
   const agent = new TransportAgent({ transport: postSse({ url: "/agent", fetch }) });
@@ -57,7 +60,7 @@ test("a refusal over POST brings the server's own account to the official client
     code: "ERR_CLIENT_CONNECT",
     facts: {
       status: 403,
-      refusal: { code: "ERR_ACCESS_SCOPE", message: "The token lacks a scope" },
+      refusal: { code: "ERR_ACCESS_SCOPE", message: "The token does not have a required scope" },
     },
   });
 });

@@ -5,7 +5,7 @@ import { postSse } from "./post-sse.js";
 
 const DOCUMENT = {
   type: "urn:countersign:problem:ERR_HISTORY_INVENTED",
-  title: "A client may not say this",
+  title: "A client may not send this",
   status: 403,
   code: "ERR_HISTORY_INVENTED",
   detail: "message 0 was never said",
@@ -62,7 +62,7 @@ test("a document without a detail speaks by its title, and the status is the ans
   const { detail: _detail, receipt: _receipt, pointer: _at, remedy: _helps, ...rest } = DOCUMENT;
   expect(await ask(JSON.stringify({ ...rest, status: 200 }), { status: 409 })).toEqual({
     code: "ERR_HISTORY_INVENTED",
-    message: "A client may not say this",
+    message: "A client may not send this",
     source: "agent",
     status: 409,
   });

@@ -82,7 +82,7 @@ export function createAccess(
     authenticate: async (token) => {
       if (token === undefined) {
         if (options.allowAnonymous === true) return ANONYMOUS_GRANT;
-        throw new CountersignError("ERR_ACCESS_MISSING", "a credential is needed", {});
+        throw new CountersignError("ERR_ACCESS_MISSING", "a credential is required", {});
       }
       if (token.length > MAX_TOKEN_LENGTH) throw tokenError("too-large");
       for (const authenticator of authenticators) {

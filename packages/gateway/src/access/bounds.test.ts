@@ -16,12 +16,12 @@ test("runs of a principal are accepted up to the limit, rejected above it, and a
   const slots = new RunSlots(2);
   const first = slots.take({ id: "a" });
   slots.take({ id: "a" });
-  expect(() => slots.take({ id: "a" })).toThrow(/too many runs/);
+  expect(() => slots.take({ id: "a" })).toThrow(/too many open runs/);
   slots.take({ id: "b" });
   first();
   first();
   slots.take({ id: "a" });
-  expect(() => slots.take({ id: "a" })).toThrow(/too many runs/);
+  expect(() => slots.take({ id: "a" })).toThrow(/too many open runs/);
   for (let index = 0; index < 10; index++) slots.take(ANONYMOUS);
 });
 

@@ -110,7 +110,7 @@ function holderOf(
   if (typeof subject !== "string" || !SUBJECT.test(subject)) throw tokenError("claim");
   const held = scopesOf(payload);
   if (!options.scopes.every((scope) => held.has(scope))) {
-    throw new CountersignError("ERR_ACCESS_SCOPE", "the token lacks a scope", {
+    throw new CountersignError("ERR_ACCESS_SCOPE", "the token does not have a required scope", {
       scopes: options.scopes,
     });
   }

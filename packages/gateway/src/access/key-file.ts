@@ -54,7 +54,7 @@ export function createKeyFile(
   // Taken before the read, so that a write during the read counts as new.
   let version = versionOf(file);
   if (version === undefined) {
-    throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} is not there`, { file, line: 0 });
+    throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} does not exist`, { file, line: 0 });
   }
   let entries = read(file);
   let checkedAt = clock.now();

@@ -49,7 +49,7 @@ test("a missing folder, a directory or a pipe stores nothing, and the error says
   for (const place of [join(folder, "missing", "a"), folder, pipe]) {
     await expect(appendRevocation(place, revocation("a"))).rejects.toMatchObject({
       code: "ERR_REVOCATIONS_FILE",
-      message: expect.stringContaining("revoked at this gateway until it ends") as string,
+      message: expect.stringContaining("revoked at this gateway until it stops") as string,
       facts: { file: place },
     });
   }

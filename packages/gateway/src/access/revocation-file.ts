@@ -42,7 +42,7 @@ export async function appendRevocation(file: string, revocation: Revocation): Pr
     const { code, message } = error as NodeJS.ErrnoException;
     throw new CountersignError(
       "ERR_REVOCATIONS_FILE",
-      `revoked at this gateway until it ends, but not kept: ${file} cannot be written (${code ?? message})`,
+      `revoked at this gateway until it stops, but not saved: cannot write ${file} (${code ?? message})`,
       { file },
     );
   }

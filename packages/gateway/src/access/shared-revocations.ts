@@ -93,6 +93,6 @@ export async function openSharedRevocations({
 }
 
 function unavailable(): CountersignError<"ERR_REVOCATIONS_UNAVAILABLE"> {
-  const message = "the database of revocations did not answer";
+  const message = "the database for revocations did not respond";
   return new CountersignError("ERR_REVOCATIONS_UNAVAILABLE", message, {});
 }

@@ -75,7 +75,7 @@ export class Tickets {
     let own = 0;
     for (const waiting of this.#waiting.values()) if (waiting.principal === id) own += 1;
     if (this.#waiting.size >= this.#limits.total || own >= this.#limits.each) {
-      throw new CountersignError("ERR_ACCESS_FULL", "too many tickets are waiting", {});
+      throw new CountersignError("ERR_ACCESS_FULL", "too many unused tickets", {});
     }
   }
 

@@ -127,7 +127,7 @@ function responseOf(
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       outgoing.destroy(
-        new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
+        new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not respond`, {
           agent: target.name,
           phase: "answer",
           milliseconds: target.answerTimeoutMs,
@@ -180,7 +180,7 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
   const status = response.statusCode ?? 0;
   if (status !== 200) {
     return refuse(
-      new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} answered ${status}`, {
+      new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} responded with ${status}`, {
         agent: target.name,
         status,
       }),
@@ -191,7 +191,7 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
     return refuse(
       new CountersignError(
         "ERR_UPSTREAM_ENCODING",
-        `agent ${target.name} compressed its stream although identity was asked for`,
+        `agent ${target.name} compressed its stream although the gateway requested identity`,
         { agent: target.name, encoding },
       ),
     );
@@ -202,7 +202,7 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
   return refuse(
     new CountersignError(
       "ERR_UPSTREAM_NOT_A_STREAM",
-      `agent ${target.name} answered ${nameOfType(contentType)}, not an event stream`,
+      `agent ${target.name} responded with ${nameOfType(contentType)}, not an event stream`,
       { agent: target.name, contentType },
     ),
   );

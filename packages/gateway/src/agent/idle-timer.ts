@@ -44,7 +44,7 @@ export class IdleTimer {
       return;
     }
     this.#expired(
-      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${name} fell silent`, {
+      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${name} sent nothing for too long`, {
         agent: name,
         phase: "idle",
         milliseconds: idleTimeoutMs,

@@ -64,10 +64,14 @@ function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Prom
       const status = response.statusCode ?? 0;
       socket.terminate();
       reject(
-        new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} answered ${status}`, {
-          agent: target.name,
-          status,
-        }),
+        new CountersignError(
+          "ERR_UPSTREAM_STATUS",
+          `agent ${target.name} responded with ${status}`,
+          {
+            agent: target.name,
+            status,
+          },
+        ),
       );
     });
     socket.on("error", (error: NodeJS.ErrnoException) => reject(refusalOf(target, error)));
@@ -77,7 +81,7 @@ function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Prom
 function refusalOf(target: UpstreamTarget, error: NodeJS.ErrnoException): CountersignError {
   // The library has no error code for its handshake timeout.
   if (error.message === "Opening handshake has timed out") {
-    return new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
+    return new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not respond`, {
       agent: target.name,
       phase: "answer",
       milliseconds: target.answerTimeoutMs,

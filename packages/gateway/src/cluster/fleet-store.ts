@@ -199,6 +199,6 @@ type OrderRow = {
 };
 
 function unavailable(): CountersignError<"ERR_FLEET_UNAVAILABLE"> {
-  const message = "the database through which gateways know of each other did not answer";
+  const message = "the database through which the gateways find each other did not respond";
   return new CountersignError("ERR_FLEET_UNAVAILABLE", message, {});
 }

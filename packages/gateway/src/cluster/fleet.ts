@@ -304,6 +304,6 @@ function readHandedToken(
 }
 
 function silent(gateways: number): CountersignError<"ERR_FLEET_SILENT"> {
-  const message = "other gateways that may have the run did not answer; ask again";
+  const message = "other gateways that may have the run did not respond; try again";
   return new CountersignError("ERR_FLEET_SILENT", message, { gateways });
 }

@@ -44,7 +44,7 @@ export function requestStream(
       clearTimeout(connecting);
       clearTimeout(answering);
     };
-    const leave = fail("nobody waits for it");
+    const leave = fail("the client disconnected");
     if (gone.aborted) leave();
     else gone.addEventListener("abort", leave);
     link.once("secureConnect", () => clearTimeout(connecting));
@@ -55,7 +55,7 @@ export function requestStream(
     outgoing.once("response", (response) => {
       settle();
       // The other gateway sends heartbeats, so silence means that it is down.
-      link.setTimeout(idleMs, fail("the link fell silent"));
+      link.setTimeout(idleMs, fail("the other gateway sent nothing for too long"));
       response.on("error", () => undefined);
       resolve(response);
     });

@@ -53,7 +53,7 @@ const untold: Schema = {
 
 const unheard: Schema = {
   const: true,
-  description: "Another gateway did not answer, and may have runs of the session open: ask again",
+  description: "Another gateway did not respond and may have open runs of the session: try again",
 };
 
 const run = {

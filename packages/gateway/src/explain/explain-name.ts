@@ -46,8 +46,8 @@ export type NameMeaning = {
 
 const PROBLEM = "urn:countersign:problem:";
 
-const PASSES = "the policy lets it through as it is";
-const NOTHING_BLOCKED = "nothing was blocked: it reports what the gateway did";
+const PASSES = "the policy already allows it";
+const NOTHING_BLOCKED = "the gateway blocked nothing: this name reports what it did";
 
 /**
  * Explains any name that the gateway prints, with the lines that open it in this policy;
@@ -91,7 +91,7 @@ function ruleMeaning(name: string): NameMeaning | undefined {
 function codeMeaning(name: string): NameMeaning | undefined {
   const code = explainCode(name);
   if (code === undefined) return undefined;
-  const { title = "a code of a refusal or of a failed run", remedy, opening } = code;
+  const { title = "a code of a rejected request or of a failed run", remedy, opening } = code;
   return { name, kind: "code", means: title, remedy, openings: [{ opening }] };
 }
 
@@ -125,8 +125,8 @@ function repairMeaning(name: string): NameMeaning | undefined {
     return {
       name,
       kind: `deviation of ${frameworks.join(", ")}`,
-      means: `the agent sends ${sends}; ${repair ?? "the gateway repairs nothing of it"}`,
-      remedy: "update the framework; `profile: strict` switches repairs off",
+      means: `the agent sends ${sends}; ${repair ?? "the gateway does not repair it"}`,
+      remedy: "update the framework; `profile: strict` turns repairs off",
       openings: [
         { opening: { passes: NOTHING_BLOCKED } },
         { about: "without repairs", opening: { config: profileLine("strict") } },
@@ -142,15 +142,15 @@ function repairMeaning(name: string): NameMeaning | undefined {
   if (profile === undefined) return undefined;
   const rows = Object.hasOwn(PROFILES, profile) ? PROFILES[profile as keyof typeof PROFILES] : [];
   const sends = rows.map(({ deviation }) => DEVIATIONS[deviation].sends);
-  const known = sends.length === 0 ? "no deviation of its own is known" : sends.join("; ");
+  const known = sends.length === 0 ? "no deviation is known" : sends.join("; ");
   return {
     name,
     kind: "emitter profile",
     means:
       profile === "auto"
-        ? "every known deviation of a framework is repaired on sight"
+        ? "the gateway repairs every known deviation of a framework"
         : profile === "strict"
-          ? "no deviation is repaired"
+          ? "the gateway repairs no deviation"
           : known,
     openings: [{ opening: { config: profileLine(profile) } }],
   };
@@ -167,7 +167,7 @@ function keyMeaning(name: string): NameMeaning | undefined {
     const lines = writeLines(inPolicy.example);
     const opening: Opening = /^(?:ag_ui|velocity)/u.test(name.replace(/^rules\./u, ""))
       ? { policy: lines }
-      : { passes: `it blocks nothing by itself; it is written like this:\n${lines}` };
+      : { passes: `this key blocks nothing by itself; write it like this:\n${lines}` };
     return { name, kind: "key of the policy", ...described(inPolicy), openings: [{ opening }] };
   }
   const key = findSchemaKey(CONFIG_SCHEMA, name.replace(/<name>/gu, "NAME"));
@@ -191,18 +191,18 @@ function metricMeaning(name: string): NameMeaning | undefined {
   if (!Object.hasOwn(METRICS, name)) return undefined;
   const { type, help, labels }: MetricFacts = METRICS[name as keyof typeof METRICS];
   const means = labels.length === 0 ? help : `${help} (labels: ${labels.join(", ")})`;
-  const opening = { passes: "a metric counts; the rules and codes in its labels have their lines" };
+  const opening = { passes: "a metric blocks nothing; explain the rule or code in its labels" };
   return { name, kind: type, means, openings: [{ opening }] };
 }
 
 const CLASS_MEANS: Readonly<Record<Classification, string>> = {
   display: "shows something and changes nothing",
-  alert: "draws the person's attention",
-  mutate: "changes what the application or the conversation holds",
+  alert: "draws the user's attention",
+  mutate: "changes data of the application or the conversation",
   create: "puts a new component on the screen",
-  destroy: "takes something off the screen",
-  navigate: "leads the person elsewhere",
-  submit: "asks the person for an answer, or gives one",
+  destroy: "removes a component from the screen",
+  navigate: "opens another page or address",
+  submit: "asks the user for an answer, or gives one",
 };
 
 /** Classes and event types, as a receipt has them. */
@@ -211,7 +211,8 @@ function wordMeaning(name: string, document: PolicyDocument): NameMeaning | unde
   if (classification !== undefined) {
     const means = `an event of this class ${CLASS_MEANS[classification]}`;
     const opening = openClass(document, classification);
-    const about = "every event of this class, for everybody; open single names where you can";
+    const about =
+      "every event of this class, for every user; allow single names instead if you can";
     return { name, kind: "class", means, openings: [{ about, opening }] };
   }
   if (!UI_EVENT_TYPES.some((one) => one === name)) return undefined;
@@ -224,8 +225,8 @@ function wordMeaning(name: string, document: PolicyDocument): NameMeaning | unde
     kind: "event type",
     means:
       types.length === 0
-        ? "what a tool or an envelope does that the policy or its sender calls so"
-        : `what ${types.join(", ")} do`,
+        ? "events of a tool or an envelope that the policy or the sender assigns to this kind"
+        : `the AG-UI events ${types.join(", ")}`,
     openings: openingsOf(acts, document, "the class of the event decides; explain the class"),
   };
 }
@@ -236,15 +237,15 @@ const FIXED: Readonly<Record<string, Omit<NameMeaning, "name" | "openings"> & { 
     "custom:unknown tool call": {
       kind: "event without a name",
       means:
-        "an event belongs to a tool call whose start was neither streamed nor part of the thread",
-      remedy: "have the agent send TOOL_CALL_START before the other events of a call",
-      closed: "without its start nobody knows which tool the call is of, so no list can name it",
+        "an event belongs to a tool call without a TOOL_CALL_START in the stream or on the thread",
+      remedy: "change the agent to send TOOL_CALL_START before the other events of a call",
+      closed: "without TOOL_CALL_START the gateway does not know the tool, so no list can name it",
     },
     "custom:invalid event": {
       kind: "event without a name",
       means: "the agent sent something that is not an AG-UI event",
       remedy: "explain the code in the receipt's reason",
-      closed: "what cannot be read cannot be judged",
+      closed: "the gateway cannot evaluate a value that it cannot parse",
     },
     "custom:run limit": {
       kind: "event without a name",
@@ -270,7 +271,7 @@ function actMeaning(name: string, document: PolicyDocument): NameMeaning | undef
   if (acts.length === 0) return undefined;
   const means = acts.map(({ about }) => about).join(", or ");
   const openings = openingsOf(acts, document, PASSES);
-  return { name, kind: "what an agent or a browser does", means, openings };
+  return { name, kind: "event of an agent or request of a client", means, openings };
 }
 
 /** A component on the screen, as a receipt names it: `type` or `type:id`. */
@@ -282,7 +283,7 @@ function componentMeaning(name: string, document: PolicyDocument): NameMeaning |
     return undefined;
   }
   const means =
-    "a part of the screen, as a receipt names it; for a tool or an event write tool:NAME or custom:NAME";
+    "a component, as a receipt names it; for a tool or an event use tool:NAME or custom:NAME";
   const openings = openingsOf(componentActs(name), document, PASSES);
   return { name, kind: "component", means, openings };
 }

@@ -68,10 +68,10 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   ERR_UPSTREAM_TIMEOUT: timeouts,
   AGENT_TIMEOUT: timeouts,
   ORIGIN_NOT_ALLOWED: config("origins: [https://app.example.org]"),
-  ACCESS_EXPIRED: { closed: "an expired credential proves nothing; get a fresh one" },
+  ACCESS_EXPIRED: { closed: "an expired credential is invalid; get a new one" },
   ERR_INBOUND_BLOCKED: {
     closed:
-      "the code names no rule; explain the receipt of the refusal, whose rule has its own lines",
+      "the code names no rule; explain the receipt of the rejected request, whose rule has its own lines",
   },
   BLOCKED_BY_POLICY: {
     closed:
@@ -83,19 +83,19 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [
     /^ERR_(?:JSON|DIALECT|ENFORCE|DECODE|SSE|PROTO|WEBSOCKET|CHUNK|SOCKET|BYTES|ID|REDUCE|PATCH|ORDER)_|^AGENT_(?:MALFORMED|PROTOCOL|NOT_AG_UI)/u,
-    "what cannot be read or breaks the protocol cannot be judged, so no setting lets it through",
+    "the gateway cannot evaluate input that it cannot parse or that violates the protocol, so no setting allows it",
   ],
   [
     /^ERR_(?:ACCESS|SESSION|CAPABILITY|CONTROL)_/u,
-    "it protects who may connect; no setting opens it for somebody without the credential",
+    "the code protects the access to the gateway; no setting allows a request without the credential",
   ],
   [
     /^ERR_(?:STORE|SIGN|LOG|LEDGER|ENTRY|KEYS|RECEIPT|CHECKPOINT|NOTE|TILE|PROOF|EXPORT|REVOCATIONS|BUDGETS|VELOCITY|FLEET)_|^RECEIPTS_UNAVAILABLE$/u,
-    "nothing is delivered without a receipt, and nothing false is called valid; no setting changes that",
+    "the gateway forwards no event without a receipt and verifies every receipt; no setting changes that",
   ],
   [
     /^ERR_(?:UPSTREAM|STREAM|RUN|MESSAGE)_|^AGENT_|^RUN_STOPPED$|^GATEWAY_FAILURE$/u,
-    "it reports what happened to a run; nothing was blocked that a setting could open",
+    "the code reports the end of a run; the gateway blocked nothing that a setting could allow",
   ],
 ];
 
@@ -105,6 +105,6 @@ export function openingOfCode(code: string): Opening {
   if (known !== undefined) return known;
   const closed =
     FAMILIES.find(([pattern]) => pattern.test(code))?.[1] ??
-    "it reports a mistake or a failure, not a decision; there is nothing to open";
+    "the code reports an error, not a decision; no setting applies";
   return { closed };
 }

@@ -60,7 +60,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^nothing is left of what the run asks$/u, "gateway/withheld"],
   [/^invalid (?:event|request): /u, "gateway/invalid"],
   [/^run limit: /u, "gateway/run-limit"],
-  [/^what may be shown of the stream does not hold together$/u, "gateway/unsound"],
+  [
+    /^the forwarded part of the stream is not valid AG-UI$|^what may be shown of the stream does not hold together$/u,
+    "gateway/unsound",
+  ],
   [/^the encrypted value is longer than /u, "gateway/encrypted-size"],
   [/^stopped by operator /u, "gateway/operator-stop"],
   [

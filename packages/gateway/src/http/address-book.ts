@@ -70,9 +70,13 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
       if (address === undefined) return;
       const key = take(address);
       if (key === undefined) {
-        throw new CountersignError("ERR_ACCESS_ADDRESS", "too many requests of one address", {
-          allowed,
-        });
+        throw new CountersignError(
+          "ERR_ACCESS_ADDRESS",
+          "too many open requests from one address",
+          {
+            allowed,
+          },
+        );
       }
       end(() => release(key));
     },

@@ -79,7 +79,7 @@ async function serve(
     return sendProblem(response, {
       status: 400,
       code: "BAD_ADDRESS",
-      title: "The address cannot be read",
+      title: "Invalid address",
     });
   }
   const { origin, host, ":authority": authority } = request.headers;
@@ -134,7 +134,7 @@ async function serve(
       return sendProblem(response, {
         status: 404,
         code: "NOT_FOUND",
-        title: "There is nothing here",
+        title: "Not found",
       });
   }
 }

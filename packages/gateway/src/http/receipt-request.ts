@@ -25,7 +25,7 @@ export function receiptRequestOf(
   if (asked === "1") return encoding === "proto" ? { readBack: throughProto } : {};
   throw new CountersignError(
     "ERR_RECEIPTS_QUESTION",
-    `${RECEIPTS_HEADER}, or receipts in the address, is 1 or 0`,
+    `${RECEIPTS_HEADER}, or receipts in the address, must be 1 or 0`,
     {},
   );
 }

@@ -20,7 +20,7 @@ export async function receiveBody(
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(
-        new CountersignError("ERR_REQUEST_TIMEOUT", "the request was not whole in time", {
+        new CountersignError("ERR_REQUEST_TIMEOUT", "the request body did not arrive in time", {
           milliseconds: bounds.timeoutMs,
         }),
       );
@@ -46,10 +46,14 @@ export async function readBody(request: Readable, maxBytes: number): Promise<Uin
     const bytes = part as Uint8Array;
     total += bytes.byteLength;
     if (total > maxBytes) {
-      throw new CountersignError("ERR_LIMIT_EXCEEDED", `the request is over ${maxBytes} bytes`, {
-        limit: "maxInputBytes",
-        allowed: maxBytes,
-      });
+      throw new CountersignError(
+        "ERR_LIMIT_EXCEEDED",
+        `the request is larger than ${maxBytes} bytes`,
+        {
+          limit: "maxInputBytes",
+          allowed: maxBytes,
+        },
+      );
     }
     parts.push(bytes);
   }

@@ -11,23 +11,23 @@ const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_|^ERR_LEDGER_UNAVAILABLE$/;
 
 /** Refusals that depend on the state of the thread; see docs/inbound.md. */
 const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
-const NOT_ALLOWED: Status = { status: 403, title: "A client may not say this" };
+const NOT_ALLOWED: Status = { status: 403, title: "A client may not send this" };
 
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
 
 /** The status of each refusal before a stream; every other coded error is a bad request. */
 export const STATUSES: Partial<Record<ErrorCode, Status>> = {
-  ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
+  ERR_LIMIT_EXCEEDED: { status: 413, title: "The request exceeds a limit" },
   ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
-  ERR_ACCESS_MISSING: { status: 401, title: "A credential is needed" },
+  ERR_ACCESS_MISSING: { status: 401, title: "A credential is required" },
   ERR_ACCESS_TOKEN: { status: 401, title: "Invalid credential" },
-  ERR_ACCESS_SCOPE: { status: 403, title: "The token lacks a scope" },
+  ERR_ACCESS_SCOPE: { status: 403, title: "The token does not have a required scope" },
   ERR_ACCESS_SESSION: { status: 403, title: "The session belongs to another principal" },
-  ERR_ACCESS_RUNS: { status: 429, title: "Too many runs are open" },
-  ERR_ACCESS_ADDRESS: { status: 429, title: "Too many requests of this address are open" },
-  ERR_ACCESS_FULL: { status: 429, title: "Too many tickets are waiting" },
-  ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
-  ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
+  ERR_ACCESS_RUNS: { status: 429, title: "Too many open runs" },
+  ERR_ACCESS_ADDRESS: { status: 429, title: "Too many open requests from this address" },
+  ERR_ACCESS_FULL: { status: 429, title: "Too many unused tickets" },
+  ERR_ACCESS_KEYS: { status: 503, title: "The gateway cannot verify credentials now" },
+  ERR_REQUEST_TIMEOUT: { status: 408, title: "The request body did not arrive in time" },
   ERR_STREAM_GONE: { status: 410, title: "The stream cannot be resumed" },
   ERR_STREAM_UNREACHABLE: {
     status: 503,
@@ -36,25 +36,25 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_STREAM_RELAYS: { status: 503, title: "Too many streams of other gateways; try again" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
   ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },
-  ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
-  ERR_MESSAGE_NO_RUN: { status: 409, title: "No run is open that could take the message" },
-  ERR_MESSAGE_ONE_WAY: { status: 409, title: "The agent takes no messages" },
-  ERR_RECEIPTS_QUESTION: { status: 400, title: "It is not clear whether receipts are asked for" },
-  ERR_SESSION_NAME: { status: 400, title: "No session can have that name" },
-  ERR_SOCKET_FRAME: { status: 400, title: "The frame cannot be read" },
-  ERR_SOCKET_RATE: { status: 429, title: "Too many messages a second" },
-  ERR_RUN_DRAINING: { status: 503, title: "The gateway is stopping; try again" },
-  ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it began" },
+  ERR_RUN_ACTIVE: { status: 409, title: "The thread has an open run" },
+  ERR_MESSAGE_NO_RUN: { status: 409, title: "No open run for the message" },
+  ERR_MESSAGE_ONE_WAY: { status: 409, title: "The agent does not accept messages during a run" },
+  ERR_RECEIPTS_QUESTION: { status: 400, title: "Invalid value for receipts" },
+  ERR_SESSION_NAME: { status: 400, title: "Invalid session name" },
+  ERR_SOCKET_FRAME: { status: 400, title: "Invalid frame" },
+  ERR_SOCKET_RATE: { status: 429, title: "Too many messages per second" },
+  ERR_RUN_DRAINING: { status: 503, title: "The gateway is shutting down; try again" },
+  ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it started" },
   ERR_UPSTREAM_UNREACHABLE: { status: 502, title: "The agent could not be reached" },
-  ERR_UPSTREAM_STATUS: { status: 502, title: "The agent refused the request" },
+  ERR_UPSTREAM_STATUS: { status: 502, title: "The agent rejected the request" },
   ERR_UPSTREAM_NOT_A_STREAM: {
     status: 502,
-    title: "The agent did not answer with an AG-UI stream",
+    title: "The agent did not respond with an AG-UI stream",
   },
   ERR_UPSTREAM_ENCODING: { status: 502, title: "The agent's stream cannot be inspected" },
   ERR_UPSTREAM_TIMEOUT: { status: 504, title: "The agent took too long" },
   ERR_LOG_QUEUE_FULL: { status: 503, title: "The receipt log is overloaded" },
-  ERR_LOG_CLOSED: { status: 503, title: "The gateway is stopping" },
+  ERR_LOG_CLOSED: { status: 503, title: "The gateway is shutting down" },
 };
 
 /** The status and title of a code. */

@@ -5,14 +5,14 @@ import type { GatewayContext } from "../runs/gateway-context.js";
 export const FOREIGN_PAGE: Problem = {
   status: 403,
   code: "ORIGIN_NOT_ALLOWED",
-  title: "Pages of this origin may not call the gateway; list it under origins",
+  title: "This origin is not allowed; list it under origins",
 };
 
 /** An unknown agent name. */
 export const UNKNOWN_AGENT: Problem = {
   status: 404,
   code: "AGENT_UNKNOWN",
-  title: "No agent of that name is configured",
+  title: "No agent with this name is configured",
 };
 
 /** Characters of a rejected origin in the log: enough to find it and add it to the list. */

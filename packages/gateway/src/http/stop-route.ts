@@ -44,7 +44,7 @@ export async function serveStop(
     sendProblem(response, {
       status: 400,
       code: "STOP_UNREADABLE",
-      title: "The stop is not valid",
+      title: "Invalid stop request",
       detail,
     });
     return;

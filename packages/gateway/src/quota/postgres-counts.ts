@@ -52,7 +52,7 @@ const TABLES: Record<CountKind["rows"], CountTable> = {
     unavailable: () =>
       new CountersignError(
         "ERR_VELOCITY_UNAVAILABLE",
-        "the database in which gateways count together did not answer",
+        "the database for velocity counts did not respond",
         {},
       ),
   },
@@ -71,7 +71,7 @@ const TABLES: Record<CountKind["rows"], CountTable> = {
     unavailable: () =>
       new CountersignError(
         "ERR_BUDGETS_UNAVAILABLE",
-        "the database of capabilities' budgets did not answer",
+        "the database for capability budgets did not respond",
         {},
       ),
   },

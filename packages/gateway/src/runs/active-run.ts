@@ -207,7 +207,7 @@ export class ActiveRun implements RunOpening {
 
   #assertNotStopped(): void {
     if (this.stopped.aborted) {
-      throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it began", {});
+      throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it started", {});
     }
   }
 }
@@ -226,6 +226,6 @@ function wasNotReceived(error: unknown): boolean {
  */
 export function assertNewRun(session: Session, { runId }: RunAgentInput): void {
   if (session.runs.get(runId)?.status === "running") {
-    throw new CountersignError("ERR_RUN_ID_REUSED", "a run of this id is open in the session", {});
+    throw new CountersignError("ERR_RUN_ID_REUSED", "the session has an open run with this id", {});
   }
 }

@@ -15,6 +15,6 @@ export type Drain = {
 /** Rejects a new run while the gateway drains. */
 export function assertTakingRuns({ isDraining }: Drain): void {
   if (isDraining) {
-    throw new CountersignError("ERR_RUN_DRAINING", "the gateway takes no new runs", {});
+    throw new CountersignError("ERR_RUN_DRAINING", "the gateway accepts no new runs", {});
   }
 }

@@ -20,7 +20,7 @@ export class RunSlots {
     if (id === ANONYMOUS.id) return releaseNothing;
     const open = this.#open.get(id) ?? 0;
     if (open >= this.#allowed) {
-      throw new CountersignError("ERR_ACCESS_RUNS", "too many runs are open", {
+      throw new CountersignError("ERR_ACCESS_RUNS", "too many open runs", {
         allowed: this.#allowed,
       });
     }

@@ -81,5 +81,5 @@ test("mode none ignores any credential", async () => {
 });
 
 test("a missing key file fails the start", () => {
-  expect(() => open("  mode: keys\n  keys: { file: missing.txt }\n")).toThrow(/is not there/);
+  expect(() => open("  mode: keys\n  keys: { file: missing.txt }\n")).toThrow(/does not exist/);
 });

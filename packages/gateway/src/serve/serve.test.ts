@@ -273,7 +273,7 @@ test("a revocation that another process wrote into the file is in effect; a dama
     expect(unkept.status).toBe(503);
     expect(await unkept.json()).toMatchObject({
       code: "ERR_REVOCATIONS_FILE",
-      title: expect.stringContaining("until it ends") as string,
+      title: expect.stringContaining("until it stops") as string,
     });
     expect(served.running.tokens.revocations.count).toBe(2);
   } finally {

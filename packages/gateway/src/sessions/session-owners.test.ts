@@ -32,7 +32,7 @@ test("a session belongs to its first user at every gateway, and after a restart"
   await expect(other.own("s", bob)).rejects.toMatchObject(FOREIGN);
   await expect(other.own("s", ANONYMOUS)).rejects.toMatchObject(FOREIGN);
   await other.own("s", alice);
-  expect(() => other.check("s", bob)).toThrow(/not yours/);
+  expect(() => other.check("s", bob)).toThrow(/belongs to another principal/);
   await expect(gateway().own("s", bob)).rejects.toMatchObject(FOREIGN);
 });
 
@@ -71,7 +71,7 @@ test("an id that the gateway generated costs no store query until a client names
   const { store, gateway } = open();
   const owners = gateway();
   owners.claim("minted", alice);
-  expect(() => owners.claim("minted", bob)).toThrow(/not yours/);
+  expect(() => owners.claim("minted", bob)).toThrow(/belongs to another principal/);
   await expect(owners.own("minted", bob)).rejects.toMatchObject(FOREIGN);
   expect(store.claim).not.toHaveBeenCalled();
   await owners.own("minted", alice);
@@ -84,7 +84,7 @@ test("a principal with many sessions evicts its own from the cache, and an evict
   await owners.own("s1", alice);
   for (let index = 0; index < 10; index++) await owners.own(`b${index}`, bob);
   vi.mocked(store.claim).mockClear();
-  expect(() => owners.check("s1", bob)).toThrow(/not yours/);
+  expect(() => owners.check("s1", bob)).toThrow(/belongs to another principal/);
   await owners.own("s1", alice);
   expect(store.claim).not.toHaveBeenCalled();
   owners.check("b0", alice);

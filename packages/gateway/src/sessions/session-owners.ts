@@ -157,7 +157,7 @@ function isRecent(at: number, now: number): boolean {
 }
 
 function foreign(): CountersignError<"ERR_ACCESS_SESSION"> {
-  return new CountersignError("ERR_ACCESS_SESSION", "the session is not yours", {});
+  return new CountersignError("ERR_ACCESS_SESSION", "the session belongs to another principal", {});
 }
 
 function first(ids: Iterable<string>): string | undefined {

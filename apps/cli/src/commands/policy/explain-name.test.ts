@@ -59,7 +59,7 @@ test.each([
     "tool:eval_js",
     'no line; the policy blocks it by name; take "eval*" out of ag_ui_tools.call.block',
   ],
-  ["state:/ui/theme", "the policy lets it through as it is"],
+  ["state:/ui/theme", "the policy already allows it"],
   ["run/finish-ids", "ag_ui_order: { rules: { run/finish-ids: allow } }"],
   ["run/after-error", "no line; the official client throws"],
   ["ag_ui_content", "ag_ui_content:\n           mode: observe"],

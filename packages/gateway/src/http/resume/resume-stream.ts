@@ -47,7 +47,7 @@ export async function resumeStream(
   const position = accessControl.resumableStreams.findPosition(resume);
   if (position !== undefined) attach(position, response, gone, context);
   else if ((await accessControl.relays?.relay(resume, response, gone)) !== true) {
-    throw new CountersignError("ERR_STREAM_GONE", "nothing is kept of such a stream", {});
+    throw new CountersignError("ERR_STREAM_GONE", "no gateway holds this stream", {});
   }
 }
 

@@ -205,7 +205,11 @@ export function serveSocket(
     try {
       const renewed = await accessControl.access.authenticate(fresh);
       if (renewed.principal.id !== held.principal.id) {
-        throw new CountersignError("ERR_ACCESS_SESSION", "a socket stays with who opened it", {});
+        throw new CountersignError(
+          "ERR_ACCESS_SESSION",
+          "a socket belongs to the principal that opened it",
+          {},
+        );
       }
       grant = renewed;
       token = fresh;

@@ -75,7 +75,7 @@ export const RULES = {
     when: "the input is not an event",
     rules: [
       rule("gateway/run-limit", "a run beyond one of its limits", exceedsRunLimit, ALWAYS_DROP),
-      rule("gateway/invalid", "input that cannot be read as an event", isInvalid, ALWAYS_DROP),
+      rule("gateway/invalid", "input that is not a valid event", isInvalid, ALWAYS_DROP),
     ],
   },
   order: {

@@ -45,13 +45,13 @@ export const BLOCKED: Failure = {
 /** The agent's stream violates a protocol rule that the client enforces. */
 export const DISORDERED: Failure = {
   code: "AGENT_PROTOCOL_VIOLATION",
-  message: "the agent's stream breaks the protocol",
+  message: "the agent's stream violates the protocol",
 };
 
 /** After withholding, the rest of the stream would make the client throw, so the gateway ends the run. */
 export const UNSOUND: Failure = {
   code: "GATEWAY_FAILURE",
-  message: "what may be shown of the stream does not hold together",
+  message: "the forwarded part of the stream is not valid AG-UI",
 };
 
 /** The rule that blocks an event on which the client would throw. */
@@ -59,7 +59,7 @@ export const UNSOUND_RULE = "gateway/unsound";
 
 const MALFORMED: Failure = {
   code: "AGENT_MALFORMED_EVENT",
-  message: "the agent sent something that is not valid AG-UI",
+  message: "the agent sent invalid AG-UI",
 };
 
 /** The failure that the client receives for each error of an agent's stream. Messages contain no payload. */
@@ -68,28 +68,28 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
     code: "AGENT_UNREACHABLE",
     message: "the agent could not be reached",
   },
-  ERR_UPSTREAM_STATUS: { code: "AGENT_REFUSED", message: "the agent refused the request" },
+  ERR_UPSTREAM_STATUS: { code: "AGENT_REFUSED", message: "the agent rejected the request" },
   ERR_UPSTREAM_NOT_A_STREAM: {
     code: "AGENT_NOT_AG_UI",
-    message: "the agent answered with something that is not an AG-UI stream",
+    message: "the agent's response is not an AG-UI stream",
   },
   ERR_UPSTREAM_ENCODING: {
     code: "AGENT_NOT_AG_UI",
-    message: "the agent's stream is encoded in a way that cannot be inspected",
+    message: "the agent's stream has an encoding that the gateway cannot inspect",
   },
   ERR_UPSTREAM_TIMEOUT: { code: "AGENT_TIMEOUT", message: "the agent took too long" },
   ERR_UPSTREAM_BROKEN: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
   ERR_PROTO_TRUNCATED: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
   ERR_RUN_SILENCE: { code: "AGENT_TIMEOUT", message: "the agent sent no event for too long" },
-  ERR_RUN_TIME: { code: "RUN_LIMIT", message: "the run took longer than a run may" },
-  ERR_RUN_EVENTS: { code: "RUN_LIMIT", message: "the run has more events than a run may" },
-  ERR_RUN_BYTES: { code: "RUN_LIMIT", message: "the run has more bytes than a run may" },
+  ERR_RUN_TIME: { code: "RUN_LIMIT", message: "the run exceeded its time limit" },
+  ERR_RUN_EVENTS: { code: "RUN_LIMIT", message: "the run exceeded its limit of events" },
+  ERR_RUN_BYTES: { code: "RUN_LIMIT", message: "the run exceeded its limit of bytes" },
   ERR_ENVELOPE_NOT_CONFIGURED: {
     code: "AGENT_DIALECT_NOT_CONFIGURED",
     message: "the agent sends event envelopes and is not configured with dialect: envelope",
   },
-  ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
-  ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
+  ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream exceeds a limit" },
+  ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream exceeds a limit" },
 };
 
 const OWN: Failure = {

@@ -113,7 +113,7 @@ function withheldQuestion(
   );
   const isListed = rule === "ag_ui.capability" && reasons.every(isPlainName);
   return {
-    message: `${message}. The agent asked a question that was not shown. If the next message fails too, start a new conversation`,
+    message: `${message}. The gateway withheld a question of the agent. If the next message fails too, start a new conversation`,
     remedy: isListed
       ? `add to the policy under rules: ag_ui_classify: { interrupts: [${entries.join(", ")}] }`
       : "countersign policy explain with this receipt says what opens the question",

@@ -59,7 +59,7 @@ test("a withheld question ends the run, and the error names the policy line that
   asking("confirmation", "langgraph:review");
   const { type, code, message, metadata } = errorIn(await send("t1", "r1"));
   expect([type, code]).toEqual(["RUN_ERROR", "BLOCKED_BY_POLICY"]);
-  expect(message).toContain("asked a question that was not shown");
+  expect(message).toContain("withheld a question of the agent");
   expect(message).toContain("start a new conversation");
   const { remedy, receipt } = metadata.countersign.problem;
   expect(receipt).toMatch(/^agui-/);

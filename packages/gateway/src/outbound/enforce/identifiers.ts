@@ -156,7 +156,7 @@ function assertIdentifier(member: string, value: unknown, limit: number): void {
   if (typeof value !== "string") return;
   if (!isShort(value, limit) && Buffer.byteLength(value) > limit) {
     const facts = { member, limit };
-    throw new CountersignError("ERR_ID_TOO_LONG", `${member} is over ${limit} bytes`, facts);
+    throw new CountersignError("ERR_ID_TOO_LONG", `${member} is longer than ${limit} bytes`, facts);
   }
   const wrong = hasControlCharacter(value)
     ? "has a control character"

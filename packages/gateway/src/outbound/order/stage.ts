@@ -13,13 +13,13 @@ import { Subagents } from "./subagents.js";
 /** The client receives this if the agent's stream ends without the end of the run. */
 export const TRUNCATED: Failure = {
   code: "AGENT_STREAM_TRUNCATED",
-  message: "the agent's stream ended before its run did",
+  message: "the agent's stream ended before its run",
 };
 
 /** The client receives this if the agent's dialect has no end of a run and the client's dialect needs one. */
 export const ENDLESS: Failure = {
   code: "AGENT_STREAM_WITHOUT_END",
-  message: "the agent's stream is over; its dialect cannot say whether the run succeeded",
+  message: "the agent's stream ended; its dialect does not show whether the run succeeded",
 };
 
 /** Expands chunks into units, and finds the order rules that an event violates. */

@@ -11,7 +11,7 @@ import type { Recorded } from "../../event/recorder.js";
 /** The client receives this if a receipt could not be made durable. */
 export const UNRECORDED: Failure = {
   code: "RECEIPTS_UNAVAILABLE",
-  message: "the decision could not be recorded",
+  message: "the gateway could not record the decision",
 };
 
 /** The number of events in one append to the log; the log signs as many with one message. */

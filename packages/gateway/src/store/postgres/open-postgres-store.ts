@@ -157,7 +157,7 @@ export async function openPostgresKeyedStore(
 }
 
 function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
-  const message = "the ledger's database did not answer";
+  const message = "the database of the ledger did not respond";
   return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
 }
 
