@@ -151,7 +151,7 @@ test("every verb has an example in its help", () => {
 test("explain says what a rule and a refusal mean, and lists every rule", async () => {
   const rule = await run("policy", "explain", "gateway/withheld");
   expect(rule.code).toBe(0);
-  expect(rule.out).toContain("gateway/withheld: a run ended with questions");
+  expect(rule.out).toContain("gateway/withheld: the gateway withholds every interrupt");
   expect(rule.out).toContain("ag_ui_classify.interrupts");
   const code = await run("policy", "explain", "ERR_HISTORY_DROPPED", "--json");
   expect(JSON.parse(code.out)).toMatchObject({ code: "ERR_HISTORY_DROPPED", status: 403 });
