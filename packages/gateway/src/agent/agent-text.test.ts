@@ -51,7 +51,7 @@ test.each([
 
 test("a known content type that explains the failure is reported", async () => {
   const response = await answeredWith(typed("Text/HTML; charset=utf-8"));
-  expect(await response.text()).toContain("answered text/html");
+  expect(await response.text()).toContain("responded with text/html");
 });
 
 test("neither an agent's reason phrase nor its headers reach the client", async () => {
