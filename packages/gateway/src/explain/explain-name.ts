@@ -26,13 +26,10 @@ import { METRICS } from "../telemetry/catalogue.js";
 import type { MetricFacts } from "../telemetry/catalogue.js";
 import { explainCode } from "./explain-code.js";
 import { explainRule } from "./explain-rule.js";
+import { openingsOfCode } from "./openings.js";
+import type { NamedOpening } from "./openings.js";
 import { namesInReason, namesInText, partsOf, reasonCode } from "./reasons.js";
 import { namesOfSentence } from "./sentences.js";
-
-/**
- * The opening of one thing that a name can stand for; `about` says which, where there are several.
- */
-export type NamedOpening = { readonly about?: string; readonly opening: Opening };
 
 /** The meaning of a name on a receipt, in a notice, an error, the log or a metric. */
 export type NameMeaning = {
@@ -91,8 +88,8 @@ function ruleMeaning(name: string): NameMeaning | undefined {
 function codeMeaning(name: string): NameMeaning | undefined {
   const code = explainCode(name);
   if (code === undefined) return undefined;
-  const { title = "a code of a rejected request or of a failed run", remedy, opening } = code;
-  return { name, kind: "code", means: title, remedy, openings: [{ opening }] };
+  const { title = "a code of a rejected request or of a failed run", remedy } = code;
+  return { name, kind: "code", means: title, remedy, openings: openingsOfCode(name) };
 }
 
 function nativeMeaning(name: string, document: PolicyDocument): NameMeaning | undefined {
@@ -290,7 +287,9 @@ function componentMeaning(name: string, document: PolicyDocument): NameMeaning |
 
 function reasonMeaning(name: string, document: PolicyDocument): NameMeaning | undefined {
   const [meaning] = namesInReason(name).flatMap((one) => explainName(one, document) ?? []);
-  return meaning && { ...meaning, kind: `reason of ${meaning.kind} ${meaning.name}`, name };
+  if (meaning === undefined) return undefined;
+  const openings = meaning.kind === "code" ? openingsOfCode(meaning.name, name) : meaning.openings;
+  return { ...meaning, openings, kind: `reason of ${meaning.kind} ${meaning.name}`, name };
 }
 
 /** A text with the name of a rule or a code in it, such as a line of the log. */

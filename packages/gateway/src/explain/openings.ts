@@ -3,6 +3,9 @@ import type { FindingCode } from "../inbound/finding.js";
 import type { RequestCheckName } from "@countersign/policy";
 import { OWN_RULES, REQUEST_RULES } from "../event/own-rules.js";
 
+/** The opening of one thing that a name can stand for; `about` says which, where there are several. */
+export type NamedOpening = { readonly about?: string; readonly opening: Opening };
+
 /** The check of `ag_ui_request` behind each code of a rejected request. */
 const CHECKS: Readonly<Record<FindingCode, RequestCheckName>> = {
   ERR_INBOUND_UNKNOWN_KEY: "unknown_keys",
@@ -44,10 +47,6 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
     Object.entries(CHECKS).map(([code, check]) => [code, REQUEST_RULES[check].opening]),
   ),
   // Narrower than the mode of the whole check.
-  ERR_HISTORY_INVENTED: policy(
-    "ag_ui_request: { history: { new_roles: [user, tool, system, developer] } }",
-  ),
-  ERR_HISTORY_DROPPED: policy("ag_ui_request: { history: { rollback: true } }"),
   ERR_HISTORY_UNFINISHED: policy("ag_ui_request: { history: { unfinished: accept } }"),
   ERR_HISTORY_INTERLEAVED: policy("ag_ui_request: { history: { interleaved: accept } }"),
   ERR_RUN_TIME: runLimits,
@@ -79,6 +78,58 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   },
 };
 
+/** An opening for the refused parts whose sentence fits. */
+type OpeningOfPart = {
+  readonly about: string;
+  readonly fits: RegExp;
+  readonly opening: Opening;
+};
+
+const OBSERVED = policy("ag_ui_request: { history: { mode: observe } }");
+
+/** Codes whose opening depends on the refused part; the first one fits most requests. */
+const SEVERAL: Readonly<Record<string, readonly OpeningOfPart[]>> = {
+  ERR_HISTORY_INVENTED: [
+    {
+      about: "a greeting of the page, as text of the assistant that begins a new thread",
+      fits: /speaks as assistant/u,
+      opening: policy("ag_ui_request: { history: { greeting: accept } }"),
+    },
+    {
+      about: "instructions of the page (system, developer)",
+      fits: /speaks as (?:system|developer)/u,
+      opening: policy("ag_ui_request: { history: { new_roles: [user, tool, system, developer] } }"),
+    },
+    {
+      about:
+        "any other message, for every client: the gateway records the difference and accepts it",
+      fits: /speaks as (?!system|developer)|encrypted value/u,
+      opening: OBSERVED,
+    },
+  ],
+  ERR_HISTORY_DROPPED: [
+    {
+      about: "a client that leaves out the end of the history (edit, regenerate)",
+      fits: /missing/u,
+      opening: policy("ag_ui_request: { history: { rollback: true } }"),
+    },
+    {
+      about: "any other difference, for every client: the gateway records it and accepts it",
+      fits: /./u,
+      opening: OBSERVED,
+    },
+  ],
+};
+
+/** The openings of an error code; for a sentence with the code, those that fit it. */
+export function openingsOfCode(code: string, sentence?: string): readonly NamedOpening[] {
+  const all = Object.hasOwn(SEVERAL, code) ? (SEVERAL[code] ?? []) : [];
+  const fitting = all.filter(({ fits }) => sentence !== undefined && fits.test(sentence));
+  const chosen = fitting.length === 0 ? all : fitting;
+  if (chosen.length === 0) return [{ opening: openingOfCode(code) }];
+  return chosen.map(({ about, opening }) => ({ about, opening }));
+}
+
 /** The reasons why no setting opens the codes of a family. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [
@@ -101,6 +152,8 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 /** The opening of an error code, or the reason why there is none. */
 export function openingOfCode(code: string): Opening {
+  const first = Object.hasOwn(SEVERAL, code) ? SEVERAL[code]?.[0] : undefined;
+  if (first !== undefined) return first.opening;
   const known = Object.hasOwn(OPENINGS, code) ? OPENINGS[code] : undefined;
   if (known !== undefined) return known;
   const closed =

@@ -80,7 +80,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^the thread has a run open$|^a run is still going on this socket$/u, "ERR_RUN_ACTIVE"],
   [
-    /^message \d+ speaks as \w+ and was not delivered here|^message \d+ has an encrypted value of its own$/u,
+    /^message \d+ speaks as \w+ and was not delivered here|^message \d+ has an encrypted value of its own$|ag_ui_request: \{ history: /u,
     "ERR_HISTORY_INVENTED",
   ],
   [

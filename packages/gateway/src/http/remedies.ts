@@ -15,7 +15,7 @@ const FINDING_REMEDIES: Readonly<Record<FindingCode | SendBlocker["code"], strin
   ERR_RUN_ID_REUSED: "send a fresh runId with every request",
   ERR_RUN_ACTIVE: "wait until the open run ends, or stop it (POST /ag-ui/stop)",
   ERR_HISTORY_INVENTED:
-    "start a new thread, or send only new messages; ag_ui_request.history.new_roles lists the roles that clients may add",
+    "start a new thread, or send only new messages; countersign policy explain ERR_HISTORY_INVENTED has the lines that accept a greeting or instructions of the page",
   ERR_HISTORY_REWRITTEN: "send each message back unchanged, with its own id",
   ERR_HISTORY_DROPPED:
     "send the whole history, its last part without a gap, or only new messages at the end; ag_ui_request.history.rollback allows a client to leave out the last messages",

@@ -57,6 +57,37 @@ function isRemark(finding: Finding): boolean {
   return finding.isRemark === true;
 }
 
+/** The place of a finding in the request, and how the gateway treats it. */
+type Place = {
+  readonly index?: number;
+  readonly about?: string;
+  readonly isRemark?: boolean;
+  readonly remedy?: string;
+};
+
+/** How many messages greet the person: plain text of the assistant that begins a new thread. */
+function countGreetings(messages: readonly Message[], { order }: ThreadState): number {
+  if (order.length > 0) return 0;
+  const first = messages.findIndex(
+    (message) => message.role !== "assistant" || (message.toolCalls ?? []).length > 0,
+  );
+  return first === -1 ? messages.length : first;
+}
+
+/** The line of the policy that accepts a new message in its role, where there is one. */
+function fixFor(
+  { role }: Message,
+  isGreeting: boolean,
+  { newRoles }: RequestSettings["history"],
+): { remedy?: string } {
+  const add = (lines: string): { remedy: string } => ({
+    remedy: `leave the message out, or add to the policy under rules: ag_ui_request: { history: { ${lines} } }`,
+  });
+  if (isGreeting) return add("greeting: accept");
+  if (role !== "system" && role !== "developer") return {};
+  return add(`new_roles: [${[...newRoles, role].join(", ")}]`);
+}
+
 /** Compares by message: one lookup and one hash each. */
 function compareMessages(
   messages: readonly Message[],
@@ -67,7 +98,7 @@ function compareMessages(
   const find = (
     code: FindingCode,
     reason: string,
-    { index, about, isRemark }: { index?: number; about?: string; isRemark?: boolean },
+    { index, about, isRemark, remedy }: Place,
   ): void => {
     review.findings.push({
       check: "history",
@@ -76,15 +107,18 @@ function compareMessages(
       at: index === undefined ? pointerTo("messages") : pointerTo("messages", index),
       ...(about === undefined ? {} : { about }),
       ...(isRemark === true ? { isRemark } : {}),
+      ...(remedy === undefined ? {} : { remedy }),
     });
   };
   const seen = new Set<string>();
+  const greetings = countGreetings(messages, state);
   for (const [index, message] of messages.entries()) {
     const record = state.messages.get(message.id);
     if (record === undefined) {
-      if (!settings.newRoles.has(message.role)) {
+      const isGreeting = index < greetings;
+      if (!settings.newRoles.has(message.role) && !(isGreeting && settings.greeting === "accept")) {
         const reason = `message ${index} speaks as ${message.role} and was not delivered here, or is forgotten`;
-        find("ERR_HISTORY_INVENTED", reason, { index });
+        find("ERR_HISTORY_INVENTED", reason, { index, ...fixFor(message, isGreeting, settings) });
       } else if (hasEncryptedValue(message)) {
         // Only a model creates encrypted values, and only a model can read them.
         find("ERR_HISTORY_INVENTED", `message ${index} has an encrypted value of its own`, {

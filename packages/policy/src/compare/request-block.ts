@@ -34,6 +34,7 @@ export function compareRequest(before: PolicyDocument, after: PolicyDocument): P
       "looser",
       coversSame,
     ),
+    ...compareChoice("history.greeting", old.history.greeting, now.history.greeting, ACCEPTANCE),
     ...compareFlag("without history.rollback", !old.history.rollback, !now.history.rollback),
     ...compareChoice(
       "history.unfinished",

@@ -29,6 +29,7 @@ export type RequestSettings = {
   readonly history: {
     readonly accept: "any" | "full" | "tail";
     readonly newRoles: ReadonlySet<string>;
+    readonly greeting: "refuse" | "accept";
     readonly rollback: boolean;
     readonly unfinished: "accept" | "refuse";
     readonly interleaved: "accept" | "refuse";
@@ -58,6 +59,7 @@ export function compileRequestSettings(document: PolicyDocument): RequestSetting
     history: {
       accept: history?.accept ?? "any",
       newRoles: new Set(history?.new_roles ?? ["user", "tool"]),
+      greeting: history?.greeting ?? "refuse",
       rollback: history?.rollback ?? false,
       unfinished: history?.unfinished ?? "accept",
       interleaved: history?.interleaved ?? "accept",

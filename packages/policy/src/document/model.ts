@@ -165,6 +165,7 @@ export type RequestBlock = BlockHeader & {
   history?: RequestCheck & {
     accept?: "any" | "full" | "tail";
     new_roles?: ("user" | "tool" | "system" | "developer")[];
+    greeting?: "refuse" | "accept";
     rollback?: boolean;
     unfinished?: "accept" | "refuse";
     interleaved?: "accept" | "refuse";

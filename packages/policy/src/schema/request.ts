@@ -43,6 +43,10 @@ export const AG_UI_REQUEST: JsonSchema = closed(
         choice("A role.", ["user", "tool", "system", "developer"]),
         4,
       ),
+      greeting: choice(
+        "An assistant message of plain text with which a page begins a new thread, before the person says anything: refuse it; or accept it.",
+        ["refuse", "accept"],
+      ),
       rollback: flag("Whether a client may leave out the end of the history.", false),
       unfinished: choice(
         "A message that was open when the gateway was killed: accept its text once, as the client holds it, with a remark on record; or refuse it.",

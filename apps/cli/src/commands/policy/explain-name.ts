@@ -6,6 +6,7 @@ import {
   explainName,
   explainRule,
   openingOfCode,
+  openingsOfCode,
 } from "@countersign/gateway";
 import type { NamedOpening, NameMeaning } from "@countersign/gateway";
 import { isRuleId, RULES } from "@countersign/inspect";
@@ -109,7 +110,11 @@ export function listRules(json: boolean): void {
 }
 
 /** The pointer and the remedy of a problem document. */
-export type ProblemDetails = { readonly pointer?: string; readonly remedy?: string };
+export type ProblemDetails = {
+  readonly pointer?: string;
+  readonly remedy?: string;
+  readonly detail?: string;
+};
 
 /** Explains a code, with what a problem document adds to it. */
 export function explainErrorCode(code: string, json: boolean, told: ProblemDetails = {}): void {
@@ -119,10 +124,11 @@ export function explainErrorCode(code: string, json: boolean, told: ProblemDetai
   if (remedy === undefined) throw unknown(code);
   const { cause } = page ?? {};
   const { pointer } = told;
-  const opening = openingOfCode(code);
+  const openings = openingsOfCode(code, told.detail);
+  const [{ opening } = { opening: openingOfCode(code) }] = openings;
   if (json) {
     const why = cause === undefined ? {} : { cause };
-    printJson({ ...known, ...told, ...why, remedy, opening, code });
+    printJson({ ...known, ...told, ...why, remedy, opening, openings, code });
     return;
   }
   const { status, title } = known ?? {};
@@ -130,7 +136,7 @@ export function explainErrorCode(code: string, json: boolean, told: ProblemDetai
   if (cause !== undefined) printLine(`${pc.dim("cause")}  ${cause}`);
   if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
   printLine(`${pc.dim("helps")}  ${remedy}`);
-  printOpenings([{ opening }]);
+  printOpenings(openings);
   printLine(pc.dim(`\nAll codes: ${pageReference("errors.md")}`));
   printLine(pc.dim(`What a client may send: ${pageReference("inbound.md")}`));
 }

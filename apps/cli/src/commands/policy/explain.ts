@@ -164,12 +164,13 @@ function openEvent(
 /** A problem document of a gateway, which says more than the request it is about. */
 function readProblem(value: JsonValue): (ProblemDetails & { code: string }) | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { type, code, pointer, remedy } = value;
+  const { type, code, pointer, remedy, detail } = value;
   if (typeof code !== "string" || type !== `urn:countersign:problem:${code}`) return undefined;
   return {
     code,
     ...(typeof pointer === "string" ? { pointer: printableText(pointer) } : {}),
     ...(typeof remedy === "string" ? { remedy: printableText(remedy) } : {}),
+    ...(typeof detail === "string" ? { detail: printableText(detail) } : {}),
   };
 }
 
