@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createProgram } from "./program.js";
+import { run } from "./program.js";
 import { reportFailure } from "./output/failure.js";
 import { endWithReader } from "./output/reader.js";
 
@@ -11,7 +11,7 @@ endWithReader(
 );
 
 try {
-  await createProgram().parseAsync(process.argv);
+  await run(process.argv.slice(2));
 } catch (error) {
   process.exitCode = reportFailure(error, process.argv.includes("--json"));
 }

@@ -12,22 +12,33 @@ import { registerReceipts } from "./commands/receipts/index.js";
 import { registerRedteam } from "./commands/redteam/index.js";
 import { registerReplay } from "./commands/replay/index.js";
 import { registerServe } from "./commands/serve.js";
+import { printWelcome } from "./commands/welcome.js";
 import { VERSION } from "./output/version.js";
 
 const EXAMPLE = `
-Example:
-  $ countersign demo                             look first
-  $ countersign init && countersign serve        then put it in front of an agent
-  $ countersign receipts list --blocked          what was decided
-  $ countersign help receipts verify             every verb has options, an example and --json
+Examples:
+  $ countersign demo                             watch the gateway at work
+  $ countersign init                             write the files of a gateway
+  $ countersign serve                            start the gateway
+  $ countersign receipts list --blocked          list the events that it blocked
+  $ countersign policy explain gateway/role      explain a rule, an error code or a receipt
+  $ countersign help receipts verify             show the options and examples of a command
 `;
+
+/** Runs the command with the arguments of a user. Without arguments it prints the first steps. */
+export async function run(args: readonly string[]): Promise<void> {
+  if (args.length === 0) printWelcome();
+  else await createProgram().parseAsync(args, { from: "user" });
+}
 
 /** The whole command: one group of verbs per area, each registered by its own folder. */
 export function createProgram(): Command {
   const program = new Command("countersign")
-    .description("The gateway between AI agents and the people who use them.")
+    .description(
+      "Runs the gateway between AI agents and the people who use them, and inspects its receipts.",
+    )
     .version(VERSION)
-    .showHelpAfterError("(run with --help for the options and an example)")
+    .showHelpAfterError("Add --help to see the options and examples.")
     .addHelpText("after", EXAMPLE)
     .exitOverride()
     .helpCommand(false)

@@ -3,69 +3,97 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pageAddress } from "@countersign/core";
 import { CONFIG_SCHEMA } from "@countersign/gateway";
-import { Option, type Command } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
 import pc from "picocolors";
+import { COMMAND } from "../output/command-name.js";
 import { EXIT } from "../output/failure.js";
-import { referPages } from "../output/pages.js";
+import { pageReference, referPages } from "../output/pages.js";
 import { printJson, printLine } from "../output/print.js";
-import { readAddress } from "./capture/arguments.js";
+import { isInteractive, withQuestions } from "../output/questions.js";
+import type { Terminal } from "../output/questions.js";
+import { readAddress, readPort } from "./capture/arguments.js";
 import { PRESETS, presetPolicy } from "./presets.js";
 
 const EXAMPLE = `
-Files that are there already are left alone unless --force is given.
-Exit code: 0 written, 1 a file was in the way.
+On a terminal, init asks for the agent's address, its framework and the port unless you give them as options.
+It asks nothing with --yes or --json, or when its input or output is a pipe. It keeps files that exist unless you add --force.
 
-Example:
-  $ countersign init my-gateway --agent http://localhost:8000/
-  $ cd my-gateway
-  $ countersign serve --check --ask
-  $ countersign serve
+Exit code: 0 all files written, 1 a file existed and was kept.
+
+Examples:
+  $ countersign init my-gateway
+  $ countersign init my-gateway --agent http://localhost:8000/ --port 9000
   $ countersign init my-gateway --for langgraph --tool show_map
+  $ countersign init --yes --json
 `;
 
 const NEXT = [
-  ["countersign policy test policy.test.yaml", "the policy does what its cases say"],
-  ["countersign serve --check --ask", "everything a start needs is there, and the agent answers"],
-  ["countersign serve", "protects the agent; prints the admin token once"],
+  ["policy test policy.test.yaml", "test the policy with its cases"],
+  ["serve --check --ask", "check everything that a start needs, and send the agent one request"],
+  ["serve", "start the gateway; it prints the admin token once"],
 ] as const;
 
-type Flags = { agent: string; for?: string; tool?: string[]; force?: boolean; json?: boolean };
+const AGENT = "http://127.0.0.1:8000/";
+const PORT = 8080;
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+type Flags = {
+  agent?: string;
+  for?: string;
+  port?: number;
+  tool?: string[];
+  yes?: boolean;
+  force?: boolean;
+  json?: boolean;
+};
+
+/** The answers that the starter files depend on. */
+type Setup = { readonly agent: URL; readonly framework: string; readonly port: number };
 
 /** Adds `countersign init`. */
 export function registerInit(program: Command): void {
   program
     .command("init")
-    .description("write a commented policy, cases for it and a countersign.yaml to start from")
-    .argument("[directory]", "where to", ".")
+    .description("write countersign.yaml, a commented policy and test cases for it")
+    .argument("[directory]", "directory to write to", ".")
     .option(
       "--agent <url>",
-      "where your agent listens (http, https, ws, wss)",
+      `address of your agent: http, https, ws or wss (default: ${AGENT})`,
       readAddress,
-      "http://127.0.0.1:8000/",
     )
     .addOption(
       new Option(
         "--for <framework>",
-        "also write what this framework needs to be open, as a policy that extends policy.yaml",
+        "also write a policy that allows what this framework needs; it extends policy.yaml",
       ).choices(Object.keys(PRESETS)),
     )
     .option(
       "--tool <name>",
-      "with --for: a tool of the page that the agent may call; may be given again",
+      "with --for: a tool of the page that the agent may call (repeatable)",
       (name: string, before: string[] = []) => [...before, name],
     )
-    .option("--force", "overwrite files that are there")
-    .option("--json", "for machines")
+    .option(
+      "-p, --port <number>",
+      `port for clients; the control plane gets the next one (default: ${PORT})`,
+      readDataPort,
+    )
+    .option("-y, --yes", "ask nothing; use the defaults for options that are not given")
+    .option("--force", "overwrite existing files")
+    .option("--json", "print JSON; ask nothing")
     .addHelpText("after", EXAMPLE)
     .action(init);
 }
 
-function init(directory: string, flags: Flags): void {
-  const url = new URL(flags.agent);
+async function init(directory: string, flags: Flags): Promise<void> {
+  const setup = await chooseSetup(directory, flags, {
+    input: process.stdin,
+    output: process.stdout,
+  });
   mkdirSync(directory, { recursive: true });
   const written: string[] = [];
   const kept: string[] = [];
-  for (const [name, text] of starterFiles(url, flags)) {
+  for (const [name, text] of starterFiles(setup, flags.tool)) {
     const file = join(directory, name);
     if (existsSync(file) && flags.force !== true) {
       kept.push(file);
@@ -80,15 +108,92 @@ function init(directory: string, flags: Flags): void {
     return;
   }
   for (const file of written) printLine(`${pc.green("wrote")} ${file}`);
-  for (const file of kept) printLine(`${pc.yellow("kept")}  ${file} (--force overwrites)`);
+  for (const file of kept)
+    printLine(`${pc.yellow("kept")}  ${file} (exists; --force overwrites it)`);
   printLine("\nNext:");
   if (directory !== ".") printLine(`  ${pc.bold(`cd ${directory}`)}`);
-  for (const [command, why] of NEXT) printLine(`  ${pc.bold(command.padEnd(40))} ${why}`);
+  for (const [verb, purpose] of NEXT) {
+    printLine(`  ${pc.bold(`${COMMAND} ${verb}`.padEnd(COMMAND.length + 30))} ${purpose}`);
+  }
+  printLine(
+    `\nThe policy observes and blocks nothing yet. To enforce it: ${pageReference("policy/opening.md")}`,
+  );
+}
+
+/** The options, with answers on a terminal for those that are missing, or the defaults. */
+export async function chooseSetup(
+  directory: string,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<Setup> {
+  const isAsking =
+    flags.yes !== true &&
+    flags.json !== true &&
+    isInteractive(terminal) &&
+    // An existing configuration is kept, so answers would change nothing.
+    (flags.force === true || !existsSync(join(directory, "countersign.yaml")));
+  const setup = isAsking ? await askSetup(flags, terminal) : defaultSetup(flags);
+  assertPortsDiffer(setup.agent, setup.port);
+  return setup;
+}
+
+function defaultSetup({ agent = AGENT, for: framework = "", port = PORT }: Flags): Setup {
+  return { agent: new URL(agent), framework, port };
+}
+
+async function askSetup(flags: Flags, terminal: Terminal): Promise<Setup> {
+  return withQuestions(terminal, async (ask) => {
+    const agent = new URL(
+      flags.agent ??
+        (await ask({ text: "Address of your agent?", fallback: AGENT, read: readAddress })),
+    );
+    const framework =
+      flags.for ??
+      (await ask({
+        text: "Framework of your agent?",
+        hint: `Frameworks with a ready policy: ${Object.keys(PRESETS).join(", ")}`,
+        fallback: NO_FRAMEWORK,
+        read: readFramework,
+      }));
+    const port =
+      flags.port ??
+      (await ask({
+        text: "Port for clients?",
+        fallback: String(PORT),
+        read: (text) => assertPortsDiffer(agent, readDataPort(text)),
+      }));
+    return { agent, framework, port };
+  });
+}
+
+const NO_FRAMEWORK = "other";
+
+function readFramework(text: string): string {
+  const name = text.toLowerCase();
+  if (name === NO_FRAMEWORK) return "";
+  if (Object.hasOwn(PRESETS, name)) return name;
+  throw new InvalidArgumentError(`write one of the names above, or ${NO_FRAMEWORK}`);
+}
+
+/** Reads the port of the data plane; the control plane needs the next one. */
+function readDataPort(text: string): number {
+  const port = readPort(text);
+  if (port === 65_535) throw new InvalidArgumentError("write a port below 65535");
+  return port;
+}
+
+/** The port for clients, if neither it nor the next one is the port of an agent on this machine. */
+function assertPortsDiffer(agent: URL, port: number): number {
+  const own = LOOPBACK.has(agent.hostname) ? Number(agent.port) : 0;
+  if (own === 0 || (own !== port && own !== port + 1)) return port;
+  throw new TypeError(
+    `the gateway would use ports ${port} and ${port + 1}, and the agent listens on ${own}. Fix: choose another port, for example --port ${own + 10}`,
+  );
 }
 
 function starterFiles(
-  agent: URL,
-  { for: framework = "", tool: tools = [] }: Flags,
+  { agent, framework, port }: Setup,
+  tools: readonly string[] = [],
 ): readonly (readonly [name: string, text: string])[] {
   const preset = PRESETS[framework];
   const policy = preset === undefined ? "policy.yaml" : `policy.${framework}.yaml`;
@@ -98,7 +203,7 @@ function starterFiles(
     ["policy.schema.json", shipped("policy.schema.json")],
     ["countersign.schema.json", `${JSON.stringify(CONFIG_SCHEMA, undefined, 2)}\n`],
     ...(preset === undefined ? [] : [[policy, presetPolicy(framework, preset, tools)] as const]),
-    ["countersign.yaml", configuration(agent, policy, preset?.agent)],
+    ["countersign.yaml", configuration(agent, port, policy, preset?.agent)],
   ];
 }
 
@@ -110,47 +215,52 @@ function shipped(name: string): string {
   );
 }
 
-function configuration(agent: URL, policy: string, lines: readonly string[] = []): string {
+function configuration(
+  agent: URL,
+  port: number,
+  policy: string,
+  lines: readonly string[] = [],
+): string {
   return `# yaml-language-server: $schema=./countersign.schema.json
-# Where the gateway listens, which agents stand behind it, and what may pass.
+# Configuration of the gateway: its addresses, its agents and its policy.
 
 # Clients connect here instead of to the agent: POST /agents/main, or a WebSocket at /agents/main/ws.
 listen:
   host: 127.0.0.1
-  port: 8080
+  port: ${port}
 
-# Sessions, receipts, capabilities and policy; needs the admin token that serve prints once.
+# Console and control API: sessions, receipts, capabilities and policy. They need the admin token that serve prints once.
 control:
   host: 127.0.0.1
-  port: 8081
+  port: ${port === 0 ? 0 : port + 1}
 
 agents:
   main:
     url: ${JSON.stringify(agent.href)}
-    # How the agent is spoken to: post-sse, get-sse or websocket.
+    # Transport between gateway and agent: post-sse, get-sse or websocket.
     transport: ${agent.protocol.startsWith("ws") ? "websocket" : "post-sse"}${lines.map((line) => `\n    ${line}`).join("")}
 
-# What the agent may do to the person's screen. It starts in observe mode: nothing is blocked yet.
+# The policy decides which events reach the client. It starts in observe mode and blocks nothing yet.
 policy: ${policy}
 
-# Pages that may call the gateway from a browser.
+# Origins of the web pages that may call the gateway.
 origins:
   - http://localhost:3000
 
-# A receipt for every decision, durable before the event is delivered.
+# The gateway stores a receipt of every decision before it delivers the event.
 receipts:
   store: sqlite:.countersign/receipts
   durability: strict
 
-# Tokens revoked here count from the next event on; the control API appends to it, and so may you.
+# Revoked capability tokens, one per line. The control API appends to this file; you may too. A line takes effect at the next event.
 capabilities:
   revocations: .countersign/revoked.jsonl
 
-# How long open runs get to end when the gateway is told to stop, in seconds.
+# Seconds that open runs get to finish when the gateway stops.
 shutdown:
   drain_timeout: 30
 
-# Who may connect: without this block everybody on this machine, and nobody else.
+# Access control. Without this block, only clients on this machine can connect.
 # access: { mode: jwt, jwt: { issuer: "https://login.example.org", audience: countersign, jwks: "https://login.example.org/.well-known/jwks.json" } }
 # log: { level: info, format: auto }
 # metrics: { public: false }

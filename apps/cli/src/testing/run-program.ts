@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { vi } from "vitest";
-import { createProgram } from "../program.js";
+import { run } from "../program.js";
 
 /** Runs the whole command in this process: what it printed, and the exit code it would have ended with. */
 export async function runProgram(...args: string[]): Promise<{ code: number; out: string }> {
@@ -12,7 +12,7 @@ export async function runProgram(...args: string[]): Promise<{ code: number; out
     return true;
   });
   try {
-    await createProgram().parseAsync(["node", "countersign", ...args]);
+    await run(args);
     return { code: Number(process.exitCode), out: stripVTControlCharacters(out) };
   } finally {
     spy.mockRestore();
