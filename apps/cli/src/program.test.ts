@@ -44,9 +44,7 @@ test("no help shows the inside of a default", () => {
 });
 
 test("a failure names the file or the option it is about", async () => {
-  expect(await complaint("policy", "check", home)).toBe(
-    `${home} is a folder where a file is needed`,
-  );
+  expect(await complaint("policy", "check", home)).toBe(`${home} is a folder, not a file`);
   const explain = ["policy", "explain", "--policy", path("policy.yaml"), "--event"];
   expect(await complaint(...explain, path("bad.json"))).toContain(path("bad.json"));
   expect(await complaint(...explain, path("number.json"))).toContain(path("number.json"));
@@ -58,7 +56,7 @@ test("a failure names the file or the option it is about", async () => {
 
 test("a folder that is not there is told before the work", async () => {
   const out = path("nope/report");
-  const told = `the folder ${path("nope")} is not there`;
+  const told = `the folder ${path("nope")} does not exist`;
   // The agent would be asked first if the folder were not.
   const target = "http://127.0.0.1:1/";
   expect(await complaint("doctor", target, "--html", out)).toBe(`--html ${out}: ${told}`);

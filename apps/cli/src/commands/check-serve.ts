@@ -102,7 +102,7 @@ async function checkCases(policy: string | undefined): Promise<Finding[]> {
       const [first] = failed;
       if (first === undefined) return `${results.length} of ${results.length} cases pass`;
       throw new TypeError(
-        `${failed.length} of ${results.length} cases fail, first "${first.name}"; countersign policy test ${file}`,
+        `${failed.length} of ${results.length} cases fail, first "${first.name}". Fix: run countersign policy test ${file}`,
       );
     }),
   ];
@@ -133,7 +133,7 @@ async function look(part: string, work: () => string | Promise<string>): Promise
 function checkAgents({ agents }: GatewayConfig): string {
   const shared = namesOfOneAddress(agents).map(
     (names) =>
-      `${names.join(" and ")} have one address: their threads are separate, what one name delivered the other does not know`,
+      `${names.join(" and ")} have the same address; the gateway keeps their threads separate, so a conversation cannot change from one name to the other`,
   );
   return [`${agents.length} configured`, ...shared].join("; ");
 }
@@ -145,36 +145,37 @@ export function compileServedPolicy(file: string): CompiledPolicy {
 }
 
 function checkPolicy(file: string | undefined): string {
-  if (file === undefined) return "no policy named: the built-in starter decides";
+  if (file === undefined)
+    return "no policy is configured; the gateway uses the built-in starter policy";
   const { mode, hash } = compileServedPolicy(file);
   return `${file}, ${mode}, hash ${hash.slice(0, 16)}…`;
 }
 
 /** A key that others can read is told and no failure: some mounts cannot do better. */
 async function checkKeys(directory: string): Promise<string> {
-  if (assertPlace(directory)) return `${directory} will be made at the first start`;
+  if (assertPlace(directory)) return `${directory} will be created at the first start`;
   assertFolder(directory);
   const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
   for (const file of found) await readKey(file);
   await assertKeysStart(directory);
   const exposed = findExposedKeys(directory).map(
     ({ file, mode, rights, remedy }) =>
-      `${basename(file)} can be ${rights} by others (mode ${mode}; ${remedy})`,
+      `${basename(file)} can be ${rights} by other users (mode ${mode}. Fix: ${remedy})`,
   );
-  return [`${directory}, ${found.length} of ${KEYS.length} keys are there`, ...exposed].join("; ");
+  return [`${directory}, ${found.length} of ${KEYS.length} keys exist`, ...exposed].join("; ");
 }
 
 /** An issuer that is out of reach does not keep a gateway from starting, so it is told and no failure. */
 async function checkAccess({ access }: GatewayConfig): Promise<string> {
   const { said, away } = await inspectAccess(access);
-  return [...said, ...away.map((problem) => `for now out of reach: ${problem}`)].join(", ");
+  return [...said, ...away.map((problem) => `not reachable now: ${problem}`)].join(", ");
 }
 
 function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): string {
   if (file === undefined) {
-    return receipts.store.startsWith(EMBEDDED) ? "none are kept" : "in the database of the store";
+    return receipts.store.startsWith(EMBEDDED) ? "not configured" : "in the database of the store";
   }
-  if (!existsSync(file)) return `${file} will be made with the first one`;
+  if (!existsSync(file)) return `${file} will be created with the first revocation`;
   return `${file}, ${readRevocationFile(file).length} revocations`;
 }
 
@@ -188,7 +189,7 @@ async function checkStore(
   const directory = address.slice(EMBEDDED.length);
   if (assertPlace(directory)) {
     await assertOwnLogIn(keyDirectory, origin, undefined, acceptMissing.has("checkpoint"));
-    return `${directory} will be made at the first start`;
+    return `${directory} will be created at the first start`;
   }
   assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
@@ -206,14 +207,14 @@ async function checkPostgres(config: GatewayConfig, accepted: AcceptedMissing): 
     const store = await openPostgresStore({ url, log, readOnly: true, connections: 1 });
     try {
       await assertStoreStarts(config, store, accepted);
-      return `PostgreSQL answers, ${(await store.head()).size} entries`;
+      return `PostgreSQL responds, ${(await store.head()).size} entries`;
     } finally {
       await store.close();
     }
   } catch (error) {
     if (isCountersignError(error, "ERR_STORE_ABSENT")) {
       await assertOwnLogIn(config.keyDirectory, log, undefined, true);
-      return "PostgreSQL answers; the log will be made at the first start";
+      return "PostgreSQL responds; the log will be created at the first start";
     }
     throw error;
   }
@@ -231,14 +232,14 @@ function checkPort(host: string, port: number, mayBeTaken: boolean): Promise<str
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EADDRINUSE") reject(error);
-      else if (mayBeTaken) resolve(`${host}:${port} is in use now`);
+      else if (mayBeTaken) resolve(`${host}:${port} is in use, as expected with --while-running`);
       else {
-        const helps = "stop the other process, choose another port, or say --while-running";
-        reject(new TypeError(`${host}:${port} is in use: ${helps}`));
+        const fix = "stop the other process, choose another port, or add --while-running";
+        reject(new TypeError(`${host}:${port} is in use. Fix: ${fix}`));
       }
     });
     server.listen(port, host, () => {
-      const said = port === 0 ? "any free port" : `port ${port} is free`;
+      const said = port === 0 ? "a free port" : `port ${port} is free`;
       server.close(() => resolve(`${host}, ${said}`));
     });
   });

@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { printJson } from "../output/print.js";
 
 const EXAMPLE = `
-Put this line at the top of countersign.yaml, and editors with a YAML language server complete and check it:
+Put this line at the top of countersign.yaml. Editors with a YAML language server then complete and check the file:
   # yaml-language-server: $schema=./countersign.schema.json
 
-Example:
+Examples:
   $ countersign config schema > countersign.schema.json
 `;
 
@@ -14,10 +14,10 @@ Example:
 export function registerConfig(program: Command): void {
   program
     .command("config")
-    .description("about countersign.yaml")
+    .description("describe the format of countersign.yaml")
     .command("schema")
     .description("print the JSON Schema of countersign.yaml")
-    .option("--json", "accepted like everywhere; the output is JSON anyway")
+    .option("--json", "accepted for consistency; the output is always JSON")
     .addHelpText("after", EXAMPLE)
     .action(() => printJson(CONFIG_SCHEMA));
 }

@@ -16,5 +16,9 @@ export function readConfiguration(file: string): GatewayConfig | undefined {
     return loadConfig(readText(file), { file, environment: process.env });
   }
   if (file === CONFIG_FILE) return undefined;
-  throw new CountersignError("ERR_CLI_NO_CONFIG", `${file} is not there`, { file });
+  throw new CountersignError(
+    "ERR_CLI_NO_CONFIG",
+    `${file} does not exist. Fix: name the configuration with --config`,
+    { file },
+  );
 }

@@ -8,12 +8,14 @@ type DemoFlags = { port: number; json?: boolean };
 
 /** Reasons why a port is unavailable. */
 const PORT_FAILURES: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "is taken"],
-  ["EACCES", "may not be used by this user"],
+  ["EADDRINUSE", "is in use"],
+  ["EACCES", "cannot be used by this user"],
 ]);
 
 const EXAMPLE = `
-Example:
+The demo needs no API key, no model and no network. Ctrl+C stops the demo.
+
+Examples:
   $ countersign demo
   $ countersign demo --port 4000
 `;
@@ -23,10 +25,10 @@ export function registerDemo(program: Command): void {
   program
     .command("demo")
     .description(
-      "a support agent that misbehaves, the gateway in front of it, and a page to watch both",
+      "start a misbehaving agent, the gateway in front of it, and a page that shows both",
     )
-    .option("-p, --port <number>", "port of the page", readPort, 8090)
-    .option("--json", "print the addresses for machines")
+    .option("-p, --port <number>", "port of the demo page", readPort, 8090)
+    .option("--json", "print the addresses as JSON")
     .addHelpText("after", EXAMPLE)
     .action(demo);
 }
@@ -36,7 +38,7 @@ async function demo(flags: DemoFlags): Promise<void> {
     const why = error.syscall === "listen" ? PORT_FAILURES.get(error.code ?? "") : undefined;
     if (why === undefined) throw error;
     throw new Error(
-      `port ${flags.port} ${why}; choose another: countersign demo --port 4000, or npm start -- --port 4000`,
+      `port ${flags.port} ${why}. Fix: choose another port with countersign demo --port 4000, or npm start -- --port 4000`,
     );
   });
   if (flags.json === true) {
@@ -56,7 +58,7 @@ async function demo(flags: DemoFlags): Promise<void> {
         `  console ${running.running.consoleUrl}  token ${running.running.freshAdminToken ?? ""}`,
       );
     }
-    printLine(`  ${pc.dim("Ctrl+C stops it")}`);
+    printLine(`  ${pc.dim("Ctrl+C stops the demo")}`);
     printLine("");
   }
   await new Promise<void>((resolve) => {

@@ -1,12 +1,19 @@
 import type { Command } from "commander";
 
+const EXAMPLE = `
+Examples:
+  $ countersign help init
+  $ countersign help receipts verify
+`;
+
 /** Adds `countersign help`, which finds verbs inside groups too: `countersign help receipts verify`. */
 export function registerHelp(program: Command): void {
   program
     .command("help")
-    .description("options and an example of a command")
-    .argument("[command...]", "its name, for a verb of a group both words")
-    .option("--json", "accepted like everywhere; help is for people")
+    .description("show the options and examples of a command")
+    .argument("[command...]", "name of the command, for example: receipts verify")
+    .option("--json", "accepted for consistency; help has no JSON form")
+    .addHelpText("after", EXAMPLE)
     .action((words: readonly string[]) => {
       let found = program;
       for (const word of words) {

@@ -53,9 +53,9 @@ test("an answer that cannot be used is asked for again, with the reason", async 
   ]);
   expect(await chooseSetup(home, {}, typed)).toMatchObject({ framework: "", port: 9000 });
   const shown = typed.shown();
-  expect(shown).toContain("write an address such as");
-  expect(shown).toContain("write one of the names above");
-  expect(shown).toContain("a port is a number");
+  expect(shown).toContain("Write an address such as");
+  expect(shown).toContain("Write one of the names above");
+  expect(shown).toContain("Write a port");
   expect(shown).toContain("the agent listens on 8081");
 });
 

@@ -172,13 +172,13 @@ function readFramework(text: string): string {
   const name = text.toLowerCase();
   if (name === NO_FRAMEWORK) return "";
   if (Object.hasOwn(PRESETS, name)) return name;
-  throw new InvalidArgumentError(`write one of the names above, or ${NO_FRAMEWORK}`);
+  throw new InvalidArgumentError(`Write one of the names above, or ${NO_FRAMEWORK}.`);
 }
 
 /** Reads the port of the data plane; the control plane needs the next one. */
 function readDataPort(text: string): number {
   const port = readPort(text);
-  if (port === 65_535) throw new InvalidArgumentError("write a port below 65535");
+  if (port === 65_535) throw new InvalidArgumentError("Write a port below 65535.");
   return port;
 }
 

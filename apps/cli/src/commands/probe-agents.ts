@@ -29,7 +29,11 @@ async function askAgent({
   forwardAuthorization,
 }: Agent): Promise<ProbeResult> {
   if (dialect === "chio") {
-    return { name, ok: true, says: "not asked: it speaks envelopes by itself" };
+    return {
+      name,
+      ok: true,
+      says: "no request sent: an agent with this dialect starts its streams itself",
+    };
   }
   const report = await examine(url.href, {
     headers,
@@ -52,7 +56,7 @@ async function askAgent({
   }
   // The agent's users supply the credential, so this test request has none.
   if (first.rule === "http/auth" && forwardAuthorization === true) {
-    return { name, ok: true, says: "answers, and wants the credential of a user" };
+    return { name, ok: true, says: "responds, and needs the credential of a user" };
   }
   const { status } = report.exchange ?? {};
   const detail = first.places[0]?.detail;

@@ -214,7 +214,7 @@ test("--check and a start remark upon private keys that others can read, and go 
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(0);
   expect(out).toContain(
-    "3 of 3 keys are there; receipts.pem can be read by others (mode 0644; chmod 600)",
+    "3 of 3 keys exist; receipts.pem can be read by other users (mode 0644. Fix: chmod 600)",
   );
 });
 
@@ -234,9 +234,7 @@ test("--check tells an issuer that is out of reach, for which no start waits", a
   await writeFile(file, `${config()}access: { mode: jwt, jwt: ${jwt} }\n`);
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(0);
-  expect(out).toContain(
-    "for now out of reach: the key set of i at https://127.0.0.1:9/jwks.json: ",
-  );
+  expect(out).toContain("not reachable now: the key set of i at https://127.0.0.1:9/jwks.json: ");
 });
 
 test("--check remarks upon two names for one agent, whose threads are separate, and is content", async () => {
@@ -249,7 +247,7 @@ test("--check remarks upon two names for one agent, whose threads are separate, 
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(0);
   expect(out).toContain(
-    "ok agents: 3 configured; b and a have one address: their threads are separate",
+    "ok agents: 3 configured; b and a have the same address; the gateway keeps their threads separate",
   );
   expect(out).not.toContain("s3cret");
 });

@@ -27,48 +27,49 @@ type ServeFlags = {
 };
 
 const EXAMPLE = `
-Example:
-  $ countersign init
+SIGTERM or Ctrl+C stops the gateway after open runs have finished; a second signal stops it at once. SIGHUP reloads the policy.
+--check does not read every entry of the log; countersign receipts verify does.
+
+Exit code of --check: 0 the gateway can start, 1 it cannot.
+
+Examples:
   $ countersign serve
   $ countersign serve --check --ask
   $ countersign serve --config /etc/countersign/countersign.yaml --check --while-running
-
-SIGTERM drains (a second one hastens), SIGHUP reads the policy again. Exit code of --check: 1 when a start would be refused.
-countersign receipts verify checks every entry of the log; --check does not.
 `;
 
 /** Adds `countersign serve`. */
 export function registerServe(program: Command): void {
   program
     .command("serve")
-    .description("run the gateway in front of the agents that countersign.yaml names")
+    .description("start the gateway in front of the agents of countersign.yaml")
     .option("-c, --config <file>", "configuration file", "countersign.yaml")
     .option(
       "--check",
-      "look at configuration, policy and its tests, keys, store and ports without touching anything, and stop",
+      "check configuration, policy, policy tests, keys, store and ports, change nothing, and exit",
     )
     .option(
       "--ask",
-      `with --check: also send each agent one request for a run ("${DEFAULT_MESSAGE}"), and see that it answers`,
+      `with --check: also send each agent one request ("${DEFAULT_MESSAGE}") and check its response`,
     )
     .option(
       "--while-running",
-      "with --check: ports may be in use, by the gateway that this one shall replace",
+      "with --check: accept ports that are in use by the gateway that this one replaces",
     )
     .addOption(
       new Option(
         "--accept-missing <part>",
-        "start once although this part is missing beside a log with entries: checkpoint or ledger (repeatable)",
+        "start once although the log has entries and this part is missing: checkpoint or ledger (repeatable)",
       ).argParser(collectMissing),
     )
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(serve);
 }
 
 function collectMissing(text: string, before: AcceptedMissing = new Set()): AcceptedMissing {
   const part = MISSING_PARTS.find((name) => name === text);
-  if (part === undefined) throw new InvalidArgumentError(`Name ${MISSING_PARTS.join(" or ")}.`);
+  if (part === undefined) throw new InvalidArgumentError(`Write ${MISSING_PARTS.join(" or ")}.`);
   return new Set([...before, part]);
 }
 
@@ -76,7 +77,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   if (!existsSync(flags.config)) {
     throw new CountersignError(
       "ERR_CLI_NO_CONFIG",
-      `${flags.config} is not there; \`countersign init\` writes one to start from`,
+      `${flags.config} does not exist. Fix: run countersign init to write it, or name another file with --config`,
       { file: flags.config },
     );
   }
@@ -86,7 +87,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   });
   if (flags.check === true) return check(config, flags);
   if (flags.ask === true || flags.whileRunning === true) {
-    throw new TypeError("--ask and --while-running belong to --check");
+    throw new TypeError("--ask and --while-running need --check. Fix: add --check");
   }
   const hangups = listenToHangups();
   checkPolicy(config.policyFile);
@@ -167,7 +168,10 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
   if (freshAdminToken !== undefined) {
     process.stderr.write(`admin token, shown once: ${freshAdminToken}\n`, (error) => {
       if (error === undefined || error === null) return;
-      journal.warn({}, "the admin token could not be shown: remove its hash and start again");
+      journal.warn(
+        {},
+        "the admin token could not be printed. Fix: remove admin-token.sha256 from the key directory and restart",
+      );
     });
   }
 }
@@ -180,7 +184,7 @@ async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
   }));
   if (flags.ask === true && flags.json !== true) {
     const each = agents.length === 1 ? "1 agent" : `each of ${agents.length} agents`;
-    printLine(`Sending ${each} one request for a run: "${DEFAULT_MESSAGE}"`);
+    printLine(`Sending ${each} one request: "${DEFAULT_MESSAGE}"`);
   }
   const findings = await checkServe(config, flags);
   const ok = findings.every((finding) => finding.ok);
@@ -204,7 +208,7 @@ function checkPolicy(file: string | undefined): void {
   if (!existsSync(file)) {
     throw new CountersignError(
       "ERR_CLI_NO_FILE",
-      `the policy ${file} is not there; \`countersign init\` writes one to start from`,
+      `the policy ${file} does not exist. Fix: correct policy in the configuration, or run countersign init to write one`,
       { file },
     );
   }

@@ -55,7 +55,7 @@ test("only files are read: a folder, a pipe without a writer, a device and a lin
   spawnSync("mkfifo", [path("pipe")]);
   symlinkSync("/dev/zero", path("zero"));
   for (const [file, is] of [
-    [home, "a folder where a file is needed"],
+    [home, "a folder, not a file"],
     [path("pipe"), "not a regular file"],
     [path("zero"), "not a regular file"],
   ]) {
@@ -90,6 +90,8 @@ test.runIf(canBecomeNobody).each([
     gid: NOBODY,
     encoding: "utf8",
   });
-  expect(stderr).toMatch(/closed\S+ may not be read or written by this user \(EACCES\)/);
+  expect(stderr).toMatch(
+    /closed\S+ cannot be read or written by this user. Fix: change its owner or its mode \(EACCES\)/,
+  );
   expect(status).toBe(2);
 });

@@ -22,5 +22,5 @@ export function pathExists(path: string): boolean {
  */
 export function requireFolder(option: string, file: string | true | undefined): void {
   if (typeof file !== "string" || pathExists(dirname(file))) return;
-  throw new TypeError(`${option} ${file}: the folder ${dirname(file)} is not there`);
+  throw new TypeError(`${option} ${file}: the folder ${dirname(file)} does not exist`);
 }

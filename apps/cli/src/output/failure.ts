@@ -30,28 +30,36 @@ export function reportFailure(error: unknown, json: boolean): number {
 function describeUsage({ code, message }: CommanderError): { code: string; message: string } {
   // Commander's stand-in where it shows the help because a verb is missing.
   const isHelp = code === "commander.help";
-  return { code, message: isHelp ? "a command is missing" : message.replace(/^error: /, "") };
+  return {
+    code,
+    message: isHelp
+      ? "a command is missing; the help lists the commands"
+      : message.replace(/^error: /, ""),
+  };
 }
 
 /** The next step, for codes whose message cannot name it. */
 const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
   [
     "ERR_STORE_LOCKED",
-    "a gateway has this store open: stop it, or name another store (receipts.store in the configuration; --store where a command has it)",
+    "a gateway uses this store. Fix: stop the gateway, or name another store with receipts.store or --store",
   ],
 ]);
 
 /** Failures of the system in words, with the next step; the path or address stands before them. */
 const SYSTEM_FAILURES: ReadonlyMap<string, string> = new Map([
-  ["ENOENT", "is not there"],
-  ["EACCES", "may not be read or written by this user"],
-  ["EPERM", "may not be read or written by this user"],
-  ["EISDIR", "is a folder where a file is needed"],
-  ["EROFS", "lies on a file system that is read-only"],
-  ["EEXIST", "is there already, and is not what was expected"],
+  ["ENOENT", "does not exist"],
+  ["EACCES", "cannot be read or written by this user. Fix: change its owner or its mode"],
+  ["EPERM", "cannot be read or written by this user. Fix: change its owner or its mode"],
+  ["EISDIR", "is a folder, not a file"],
+  ["EROFS", "is on a read-only file system"],
+  ["EEXIST", "exists already and is not of the expected kind"],
   ["ENOTDIR", "is not in a directory"],
-  ["EADDRINUSE", "is in use: stop the other process, or choose another port"],
-  ["EADDRNOTAVAIL", "is not an address of this machine"],
+  ["EADDRINUSE", "is in use. Fix: stop the other process, or choose another port"],
+  [
+    "EADDRNOTAVAIL",
+    "is not an address of this machine. Fix: use 127.0.0.1, or an address of one of its interfaces",
+  ],
 ]);
 
 /** Reasons why a database is unreachable. */
@@ -67,7 +75,7 @@ export function describeFailure(error: unknown): { code?: string; message: strin
   if (isCountersignError(error)) {
     const next =
       isCountersignError(error, "ERR_STORE_READ") && UNREACHABLE.has(error.facts.cause)
-        ? "the database that receipts.store names cannot be reached"
+        ? "the database of receipts.store cannot be reached. Fix: start it, or correct the address"
         : NEXT_STEPS.get(error.code);
     return {
       code: error.code,
@@ -93,12 +101,12 @@ function describeSystem(error: unknown): { code: string; message: string } | und
   };
   const isPort = code === "EACCES" && path === undefined;
   const words = isPort
-    ? "may not be used by this user: choose a port above 1023"
+    ? "cannot be used by this user. Fix: choose a port above 1023"
     : SYSTEM_FAILURES.get(code ?? "");
   const what = path ?? (address === undefined ? undefined : `${address}:${String(port)}`);
   if (code === undefined || words === undefined || what === undefined) return undefined;
   if (code === "ENOENT" && path !== undefined && !existsSync(dirname(path))) {
-    return { code, message: `${path}: the folder ${dirname(path)} is not there` };
+    return { code, message: `${path}: the folder ${dirname(path)} does not exist` };
   }
   return { code, message: `${what} ${words}` };
 }

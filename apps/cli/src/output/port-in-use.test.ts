@@ -30,7 +30,7 @@ test("servers whose port is in use fail with a message and not with an uncaught 
     const failure: unknown = await runProgram(...verb, "--port", port).catch((error) => error);
     expect(describeFailure(failure)).toEqual({
       code: "EADDRINUSE",
-      message: `127.0.0.1:${port} is in use: stop the other process, or choose another port`,
+      message: `127.0.0.1:${port} is in use. Fix: stop the other process, or choose another port`,
     });
   }
 });
@@ -38,6 +38,6 @@ test("servers whose port is in use fail with a message and not with an uncaught 
 test("a port without the rights to it is told as such", () => {
   const error = { code: "EACCES", syscall: "listen", address: "127.0.0.1", port: 80 };
   expect(describeFailure(Object.assign(new Error("no"), error)).message).toBe(
-    "127.0.0.1:80 may not be used by this user: choose a port above 1023",
+    "127.0.0.1:80 cannot be used by this user. Fix: choose a port above 1023",
   );
 });

@@ -43,7 +43,8 @@ export async function withQuestions<Result>(
       reader.setPrompt(`${text} [${fallback}] `);
       reader.prompt();
       const line = await lines.next();
-      if (line.done === true) throw new Error("the input ended: no file was written");
+      if (line.done === true)
+        throw new Error("the input ended before the last answer; no file was written");
       try {
         return read(line.value.trim() || fallback);
       } catch (error) {

@@ -58,7 +58,7 @@ function readBounded(descriptor: number, file: string, maxBytes: number): Buffer
  */
 export function assertFileState(file: string, state: Stats): void {
   if (state.isFile()) return;
-  const what = state.isDirectory() ? "a folder where a file is needed" : "not a regular file";
+  const what = state.isDirectory() ? "a folder, not a file" : "not a regular file";
   throw new CountersignError("ERR_FILE_KIND", `${file} is ${what}`, { file });
 }
 

@@ -27,7 +27,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 /** Seconds of `90s`, `15m`, `8h` or `7d`. */
 export function parseDuration(text: string): number {
   const [, amount = "", unit = ""] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
-  if (amount === "") throw new InvalidArgumentError("Give a time like 90s, 15m, 8h or 7d.");
+  if (amount === "") throw new InvalidArgumentError("Write a time such as 90s, 15m, 8h or 7d.");
   return Number(amount) * (UNITS[unit] ?? 1);
 }
 
@@ -35,7 +35,7 @@ export function parseDuration(text: string): number {
 export function parseCount(text: string): number {
   const count = Number(text);
   if (!/^[1-9][0-9]*$/.test(text) || !Number.isSafeInteger(count)) {
-    throw new InvalidArgumentError("Give a whole number from 1 up.");
+    throw new InvalidArgumentError("Write a whole number, 1 or more.");
   }
   return count;
 }
@@ -46,7 +46,7 @@ export function readPrivateKey(file: string | undefined, variable: string): Ed25
   if (pem !== undefined) return importPrivateKey(pem);
   throw new CountersignError(
     "ERR_CAPABILITY_NO_KEY",
-    `no private key: give --key FILE, or PEM in ${variable}; \`countersign keys new\` makes one`,
+    `no private key. Fix: add --key FILE, or set ${variable} to the PEM text; countersign keys new creates keys`,
     { option: "--key", variable },
   );
 }

@@ -15,10 +15,11 @@ import { collect, nowInSeconds, readKeyOption, readTokenArgument } from "./input
 import { printDescription, printVerdict } from "./report.js";
 
 const EXAMPLE = `
-Without --issuer nothing is verified: you see what the token says about itself.
-Exit code: 0 described, or valid; 1 not valid; 2 could not be read.
+Without --issuer the command verifies nothing: it shows the claims of the token.
 
-Example:
+Exit code: 0 shown, or valid; 1 not valid; 2 the token cannot be read.
+
+Examples:
   $ countersign capability inspect "$TOKEN"
   $ countersign capability inspect - --issuer issuer.pub --session sess_01 < token.txt
 `;
@@ -37,22 +38,22 @@ type Flags = {
 export function registerInspect(group: Command): void {
   group
     .command("inspect")
-    .description("show what a token says, and whether it is true")
-    .argument("[token]", "the token, - for standard input", "-")
+    .description("show the claims of a token, and verify it with --issuer")
+    .argument("[token]", "token; - reads standard input", "-")
     .option(
       "-i, --issuer <key>",
-      "trusted issuer: ed25519:<hex>, PEM or JWK file; may be repeated",
+      "trusted key of an issuer: ed25519:<hex>, PEM file or JWK file (repeatable)",
       collect,
     )
+    .option("--issuer-name <name>", "name of the issuer that has these keys (default: the key)")
+    .option("-a, --agent <name>", "agent that presents it (default: the agent of the token)")
+    .option("-s, --session <id>", "session that uses it (default: the session of the token)")
     .option(
-      "--issuer-name <name>",
-      "the name these keys belong to; without it, the key is the name",
+      "-p, --principal <name>",
+      "principal that uses it (default: the principal of the token)",
     )
-    .option("-a, --agent <name>", "as presented by this agent; without it, by the one it names")
-    .option("-s, --session <id>", "as presented in this session; without it, in the one it names")
-    .option("-p, --principal <name>", "as used by this principal; without it, by the one it names")
-    .option("-r, --revocations <file>", "revocation file")
-    .option("--json", "for machines")
+    .option("-r, --revocations <file>", "file with revoked tokens")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(inspect);
 }
@@ -69,7 +70,8 @@ async function inspect(argument: string, flags: Flags): Promise<void> {
   }
   printDescription(description, nowInSeconds());
   printLine("");
-  if (verdict === undefined) printLine("not verified; name the issuer you trust with --issuer");
+  if (verdict === undefined)
+    printLine("not verified. To verify it, name a trusted key with --issuer");
   else printVerdict(verdict);
 }
 

@@ -13,12 +13,12 @@ import {
 import { printIssued } from "./report.js";
 
 const EXAMPLE = `
-A scope is ui:<classification>:<component_type>[:<component_id>]; * stands for everything in its place.
-A token that names a principal is valid only for that principal, also when another user has the session. GET /v1/sessions/ID and the
-answer of POST /v1/capabilities name the owner of a session.
-The token is the last line, so that it can be piped.
+A scope is ui:<classification>:<component_type>[:<component_id>]; * matches every value of its part.
+A token with a principal is valid for that principal only, even if another user owns the session. GET /v1/sessions/ID and
+the response of POST /v1/capabilities name the owner of a session.
+The last line of the output is the token, for pipes.
 
-Example:
+Examples:
   $ countersign capability issue --key issuer.pem --agent support --session sess_01 \\
       --principal 'jwt:https://login.example.org alice' \\
       --scope ui:submit:modal:confirm-refund --expires 15m --max-events 3
@@ -44,30 +44,27 @@ type Flags = {
 export function registerIssue(group: Command): void {
   group
     .command("issue")
-    .description("sign a token that lets an agent do something to a person's screen")
+    .description("sign a token that allows an agent what the policy restricts")
     .option("-k, --key <file>", "issuer's private key, PEM (or COUNTERSIGN_ISSUER_KEY)")
-    .requiredOption("-a, --agent <name>", "the agent it is for")
-    .option("-s, --session <id>", "the one session it is for; without it, every session")
-    .option(
-      "-p, --principal <name>",
-      "the one principal it is valid for: jwt:ISSUER SUBJECT or key:NAME",
-    )
+    .requiredOption("-a, --agent <name>", "agent that may use it")
+    .option("-s, --session <id>", "session it is valid for (default: every session)")
+    .option("-p, --principal <name>", "principal it is valid for: jwt:ISSUER SUBJECT or key:NAME")
     .option(
       "--for-unowned-session",
       "allow a token without --principal: valid for any user of the session",
     )
-    .requiredOption("--scope <scope>", "what it allows; may be repeated", collect)
+    .requiredOption("--scope <scope>", "scope that it allows (repeatable)", collect)
     .addOption(
-      new Option("--expires <time>", "how long it lasts, like 90s, 15m, 8h, 7d")
+      new Option("--expires <time>", "time until it expires: 90s, 15m, 8h, 7d")
         .argParser(parseDuration)
         .default(3600, "1h"),
     )
-    .option("--starts <time>", "how long until it begins", parseDuration)
-    .option("--max-events <count>", "how many events it opens", parseCount)
+    .option("--starts <time>", "time until it becomes valid", parseDuration)
+    .option("--max-events <count>", "maximum number of events that it allows", parseCount)
     .option("--holder <key>", "public key that must narrow it before use", readKeyOption)
-    .option("--issuer <name>", "the issuer's name; without it, ed25519:<hex> of the key")
-    .option("--id <id>", "the token's id; random without it")
-    .option("--json", "for machines")
+    .option("--issuer <name>", "name of the issuer (default: ed25519:<hex> of the key)")
+    .option("--id <id>", "id of the token (default: random)")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(issue);
 }

@@ -12,9 +12,10 @@ import {
 import { printIssued } from "./report.js";
 
 const EXAMPLE = `
-Works offline. What is not given stays as it is; nothing can be widened. The token is the last line.
+The command works offline. Claims without an option stay unchanged, and no claim can get wider.
+The last line of the output is the token, for pipes.
 
-Example:
+Examples:
   $ countersign capability issue --key issuer.pem --agent support --principal key:alice \\
       --scope 'ui:*:*' --holder holder.pub | tail -1 > token
   $ countersign capability narrow - --key holder.pem --scope ui:display:chat-window --expires 5m < token
@@ -36,17 +37,17 @@ type Flags = {
 export function registerNarrow(group: Command): void {
   group
     .command("narrow")
-    .description("make a weaker token of one you hold")
-    .argument("[token]", "the token, - for standard input", "-")
+    .description("derive a token with fewer rights from a token that you hold")
+    .argument("[token]", "token; - reads standard input", "-")
     .option("-k, --key <file>", "holder's private key, PEM (or COUNTERSIGN_HOLDER_KEY)")
-    .option("--scope <scope>", "what stays allowed; may be repeated", collect)
-    .option("-s, --session <id>", "the one session it is for")
-    .option("-p, --principal <name>", "the one principal it is valid for")
-    .option("--expires <time>", "how long it lasts from now, like 90s, 15m, 8h", parseDuration)
-    .option("--max-events <count>", "how many events it opens", parseCount)
+    .option("--scope <scope>", "scope that stays allowed (repeatable)", collect)
+    .option("-s, --session <id>", "session it is valid for")
+    .option("-p, --principal <name>", "principal it is valid for")
+    .option("--expires <time>", "time until it expires: 90s, 15m, 8h", parseDuration)
+    .option("--max-events <count>", "maximum number of events that it allows", parseCount)
     .option("--holder <key>", "public key that must narrow it further before use", readKeyOption)
-    .option("--id <id>", "the last part of its id; random without it")
-    .option("--json", "for machines")
+    .option("--id <id>", "last part of its id (default: random)")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(narrow);
 }

@@ -34,7 +34,7 @@ export function printDescription(token: CapabilityDescription, now: number): voi
   if (token.links.length > 1) rows.push(["narrowings", String(token.links.length - 1)]);
   for (const [name, value] of rows) printLine(`${pc.dim(name.padEnd(10))}  ${value}`);
   if (token.needsHolder) {
-    printLine(pc.yellow("its holder must narrow it before use: countersign capability narrow"));
+    printLine(pc.yellow("the holder must narrow it before use: countersign capability narrow"));
   }
 }
 

@@ -20,11 +20,10 @@ import "../errors.js";
 import { nowInSeconds } from "./inputs.js";
 
 const EXAMPLE = `
-Ends a token and everything narrowed from it. It is written where the gateway's configuration says: to the file of
-capabilities.revocations, and where receipts.store is PostgreSQL to that database, so that every gateway on it hears
-within a second. --file names a file instead of both.
+The command appends to the file that capabilities.revocations names in the gateway's configuration. If receipts.store is
+PostgreSQL, it also writes to that database, and every gateway on the database applies it within a second.
 
-Example:
+Examples:
   $ countersign capability revoke cap_x2Jd0Yw8
   $ countersign capability revoke cap_x2Jd0Yw8 --config /etc/countersign/countersign.yaml
 `;
@@ -35,11 +34,14 @@ type Flags = { config: string; file?: string; json?: boolean };
 export function registerRevoke(group: Command): void {
   group
     .command("revoke")
-    .description("write tokens to the revocation file, or to the database gateways share")
-    .argument("<tokens...>", "ids, or the tokens themselves")
-    .option("-c, --config <file>", "configuration that says where", CONFIG_FILE)
-    .option("-f, --file <file>", "revocation file, instead of what the configuration says")
-    .option("--json", "for machines")
+    .description("revoke tokens and all tokens that were narrowed from them")
+    .argument("<tokens...>", "ids or tokens")
+    .option("-c, --config <file>", "configuration with the place of revocations", CONFIG_FILE)
+    .option(
+      "-f, --file <file>",
+      "revocation file to append to, instead of the places in the configuration",
+    )
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(revoke);
 }
@@ -61,7 +63,7 @@ async function revoke(tokens: readonly string[], flags: Flags): Promise<void> {
     } finally {
       await store.close();
     }
-    says.push("every gateway on the database of receipts.store hears of it within a second");
+    says.push("every gateway on the database of receipts.store applies it within a second");
   }
   if (places.file !== undefined) {
     const { added, count } = appendTo(places.file, revocations, flags.file === undefined);
@@ -130,11 +132,11 @@ function placesOf({ file: named, config }: Flags): Places {
   }
   const why =
     configuration === undefined
-      ? `${config} is not there: name the gateway's configuration with --config`
-      : `${config} names no file of revocations: add capabilities.revocations to it and start the gateway again`;
+      ? `${config} does not exist. Fix: name the gateway's configuration with --config`
+      : `${config} names no revocation file. Fix: add capabilities.revocations to it and restart the gateway`;
   throw new CountersignError(
     "ERR_CLI_NO_REVOCATIONS",
-    `nothing was revoked; ${why}, or name the file itself with --file`,
+    `no token was revoked: ${why}, or name a revocation file with --file`,
     { config },
   );
 }

@@ -8,7 +8,7 @@ export function collectHeader(
 ): Record<string, string> {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError('write it as "Name: value"');
+    throw new InvalidArgumentError('Write it as "Name: value".');
   }
   return { ...before, [name]: value };
 }
@@ -17,7 +17,7 @@ export function collectHeader(
 export function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   if (port < 0 || port > 65_535) {
-    throw new InvalidArgumentError("a port is a number from 0 to 65535");
+    throw new InvalidArgumentError("Write a port: a number from 0 to 65535.");
   }
   return port;
 }
@@ -25,7 +25,7 @@ export function readPort(text: string): number {
 /** Reads the address of an agent: HTTP or WebSocket. */
 export function readAddress(text: string): string {
   if (!/^(?:https?|wss?):$/.test(parseUrl(text)?.protocol ?? "")) {
-    throw new InvalidArgumentError("write an address such as http://127.0.0.1:8000/agent");
+    throw new InvalidArgumentError("Write an address such as http://127.0.0.1:8000/agent.");
   }
   return text;
 }
@@ -33,7 +33,7 @@ export function readAddress(text: string): string {
 /** Reads an address of HTTP. */
 export function readWebAddress(text: string): string {
   if (!/^https?:/i.test(readAddress(text))) {
-    throw new InvalidArgumentError("write an address that begins with http:// or https://");
+    throw new InvalidArgumentError("Write an address that begins with http:// or https://.");
   }
   return text;
 }

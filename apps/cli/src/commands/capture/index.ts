@@ -7,11 +7,11 @@ import { collectHeader, readAddress, readPort, readWebAddress } from "./argument
 import { openRecordingFile } from "./recording-file.js";
 
 const EXAMPLE = `
-Point your client at the address that is printed; everything is passed on to the target untouched and
-recorded until you press Ctrl+C. A recording that is there is replaced only with --force. Headers are never recorded. Groups that can be taken out: ${REDACTION_GROUPS.join(", ")}
-(whatever belongs to no group goes with any of them), or all.
+Connect your client to the address that the command prints. The command forwards everything unchanged to the target and
+records it until you press Ctrl+C. It never records headers.
+--redact takes ${REDACTION_GROUPS.join(", ")} or all. Each of them also leaves out content that belongs to no group.
 
-Example:
+Examples:
   $ countersign capture --target http://127.0.0.1:8000/agent --out session.agui.jsonl --redact text,toolArgs
   $ countersign capture --session "http://127.0.0.1:8080/ag-ui/stream?session=s1" --out session.agui.jsonl
 `;
@@ -31,38 +31,32 @@ type Flags = {
 export function registerCapture(program: Command): void {
   program
     .command("capture")
-    .description("record what passes between a client and an agent")
-    .option(
-      "--target <url>",
-      "the agent to pass everything on to (http, https, ws, wss)",
-      readAddress,
-    )
+    .description("record the traffic between a client and an agent")
+    .option("--target <url>", "address of the agent: http, https, ws or wss", readAddress)
     .option(
       "--session <url>",
-      "listen to a running GET stream instead, for example a gateway's session",
+      "record a GET stream instead, for example a session of a gateway",
       readWebAddress,
     )
-    .option("-o, --out <file>", "recording to write", "session.agui.jsonl")
-    .option("--force", "replace the recording when the file is there")
+    .option("-o, --out <file>", "file to write", "session.agui.jsonl")
+    .option("--force", "overwrite an existing file")
     .option("--port <port>", "local port, 0 for a free one", readPort, 0)
-    .option(
-      "--redact <groups>",
-      "groups of content to take out, with commas between them",
-      readGroups,
-    )
+    .option("--redact <groups>", "content to leave out, separated by commas", readGroups)
     .option(
       "-H, --header <line>",
-      'header for --session, "Name: value"; may be repeated',
+      'header for --session, "Name: value" (repeatable)',
       collectHeader,
     )
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(capture);
 }
 
 async function capture(flags: Flags): Promise<void> {
   if ((flags.target === undefined) === (flags.session === undefined)) {
-    throw new TypeError("give either --target or --session");
+    throw new TypeError(
+      "one of --target and --session is needed. Fix: add --target URL, or --session URL",
+    );
   }
   const recording = openRecordingFile(flags.out, flags.force === true);
   let events = 0;
@@ -109,13 +103,13 @@ async function capture(flags: Flags): Promise<void> {
   if (flags.json === true) printJson({ file: flags.out, events });
   else
     printLine(
-      `\n${events} events are in ${flags.out}; look at them with: countersign doctor ${flags.out}`,
+      `\n${events} events are in ${flags.out}. Check them: countersign doctor ${flags.out}`,
     );
 }
 
 function announce(flags: Flags, url: string): void {
   if (flags.json === true) printJsonLine({ url, target: flags.target });
-  else printLine(`${url} passes everything on to ${flags.target ?? ""}; press Ctrl+C to stop`);
+  else printLine(`${url} forwards to ${flags.target ?? ""}; press Ctrl+C to stop`);
 }
 
 function readGroups(text: string): RedactionGroup[] {
@@ -123,7 +117,9 @@ function readGroups(text: string): RedactionGroup[] {
   return text.split(",").map((name) => {
     const group = REDACTION_GROUPS.find((known) => known === name.trim());
     if (group === undefined)
-      throw new InvalidArgumentError(`the groups are ${REDACTION_GROUPS.join(", ")}, or all`);
+      throw new InvalidArgumentError(
+        `Write one or more of ${REDACTION_GROUPS.join(", ")}, or all.`,
+      );
     return group;
   });
 }

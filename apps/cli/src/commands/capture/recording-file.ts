@@ -34,7 +34,9 @@ const OWNER_ONLY = 0o600;
 export function openRecordingFile(file: string, mayReplace: boolean): RecordingFile {
   const known = statSync(file, { throwIfNoEntry: false });
   if (known?.isFile() === true && !mayReplace) {
-    throw new TypeError(`${file} is there already; --force replaces it, --out names another`);
+    throw new TypeError(
+      `${file} exists. Fix: add --force to overwrite it, or name another file with --out`,
+    );
   }
   const descriptor = openSync(file, known === undefined ? "wx" : "a", OWNER_ONLY);
   const stream = new PassThrough();

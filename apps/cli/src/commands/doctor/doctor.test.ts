@@ -105,7 +105,7 @@ test("capture --session writes a file that doctor and replay --step read", async
   const steps = await run("replay", recording, "--step");
   expect(steps.out).toContain("#1");
   expect(steps.out).toContain("RUN_FINISHED");
-  await expect(run("capture")).rejects.toThrow("give either --target or --session");
+  await expect(run("capture")).rejects.toThrow("one of --target and --session");
   await expect(run("capture", "--target", "x", "--redact", "all,none")).rejects.toMatchObject({
     code: "commander.invalidArgument",
   });

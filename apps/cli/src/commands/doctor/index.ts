@@ -31,10 +31,11 @@ import { readJson } from "../policy/read-json.js";
 
 const EXAMPLE = `
 The target is an address (http, https, ws, wss), a recording (.agui.jsonl, events as JSON lines, or the
-body of an SSE response) or - for standard input. Against an address one run is really started.
-Exit code: 0 clean, 1 findings at or above --fail-on, 2 could not check.
+body of an SSE response) or - for standard input. The doctor starts one run at an address.
 
-Example:
+Exit code: 0 no finding, 1 findings at or above --fail-on, 2 the check failed.
+
+Examples:
   $ countersign doctor http://127.0.0.1:8000/agent
   $ countersign doctor wss://agent.example/ws --header "Authorization: Bearer $TOKEN" --subprotocol
   $ countersign doctor session.agui.jsonl --html report.html
@@ -64,16 +65,16 @@ type Flags = {
 export function registerDoctor(program: Command): void {
   program
     .command("doctor")
-    .description("check an AG-UI endpoint or a recording, layer by layer")
-    .argument("<target>", "address, file, or - for standard input")
-    .option("-H, --header <line>", 'header to send, "Name: value"; may be repeated', collectHeader)
-    .option("--input <file>", "RunAgentInput to send, as JSON")
-    .option("--message <text>", "user message to send instead of a greeting")
-    .option("--timeout <seconds>", "for the whole check", readSeconds, 60)
+    .description("check an AG-UI endpoint or a recording: network, transport, events")
+    .argument("<target>", "address or file; - reads standard input")
+    .option("-H, --header <line>", 'header to send, "Name: value" (repeatable)', collectHeader)
+    .option("--input <file>", "JSON file with the RunAgentInput to send")
+    .option("--message <text>", "user message to send")
+    .option("--timeout <seconds>", "time limit of the check", readSeconds, 60)
     .option("--fail-on <severity>", "error, warning, note or never", readThreshold, "warning")
     .option(
       "--severity <rule=severity>",
-      "error, warning, note or off for one rule; may be repeated",
+      "error, warning, note or off for one rule (repeatable)",
       collectSeverity,
     )
     .option(
@@ -82,18 +83,18 @@ export function registerDoctor(program: Command): void {
       readProfile,
       "auto",
     )
-    .option("--get", "send GET as an EventSource does")
-    .option("--proto", "ask for protobuf")
-    .option("--origin <origin>", "origin of a page that must be able to call the agent")
+    .option("--get", "send GET, as EventSource does")
+    .option("--proto", "request protobuf")
+    .option("--origin <origin>", "check CORS for a page of this origin")
     .option(
       "--subprotocol",
       "send the bearer token in the WebSocket sub-protocol, as browsers must",
     )
-    .option("--insecure", "go on although the certificate is not trusted")
-    .option("--json", "for machines")
-    .option("--sarif [file]", "SARIF 2.1.0, to a file or to standard output")
-    .option("--junit [file]", "JUnit XML, to a file or to standard output")
-    .option("--html <file>", "one self-contained page with a timeline")
+    .option("--insecure", "accept a certificate that is not trusted")
+    .option("--json", "print JSON")
+    .option("--sarif [file]", "write SARIF 2.1.0 to a file or to standard output")
+    .option("--junit [file]", "write JUnit XML to a file or to standard output")
+    .option("--html <file>", "write one HTML page with a timeline")
     .addHelpText("after", EXAMPLE)
     .action(doctor);
 }
@@ -114,7 +115,7 @@ async function doctor(target: string, flags: Flags): Promise<void> {
   if (flags.json === true) printJson({ ok: failed.length === 0, ...report });
   else {
     printLine(formatReport(report));
-    if (flags.html !== undefined) printLine(`\nThe page with the timeline is ${flags.html}`);
+    if (flags.html !== undefined) printLine(`\nThe report with the timeline is in ${flags.html}`);
   }
 }
 
@@ -132,7 +133,7 @@ function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
   if (!/^(?:https?|wss?):\/\//i.test(target)) {
     if (/^(?:localhost|[\w.-]+:\d+)(?:[/:?]|$)/i.test(target) && !pathExists(target)) {
       throw new TypeError(
-        `no such file: ${target}; an address begins with http:// or ws://, as in http://${target}`,
+        `the file ${target} does not exist. Fix: correct the path, or write an address with its scheme, such as http://${target}`,
       );
     }
     // A directory opens and fails only when it is read; say it before anything is printed.
@@ -164,21 +165,23 @@ function collectSeverity(
 ): Map<RuleId, SeverityOverride> {
   const [rule = "", severity = ""] = text.split("=");
   if (!isRuleId(rule))
-    throw new InvalidArgumentError(`unknown rule ${rule}; see ${pageReference("rules/README.md")}`);
+    throw new InvalidArgumentError(
+      `No rule has the name ${rule}. See ${pageReference("rules/README.md")}`,
+    );
   if (severity !== "off" && !isSeverity(severity))
-    throw new InvalidArgumentError("write rule=error, warning, note or off");
+    throw new InvalidArgumentError("Write RULE=error, RULE=warning, RULE=note or RULE=off.");
   return new Map([...before, [rule, severity]]);
 }
 
 function readThreshold(text: string): Severity | "never" {
   if (text === "never" || isSeverity(text)) return text;
-  throw new InvalidArgumentError("write error, warning, note or never");
+  throw new InvalidArgumentError("Write error, warning, note or never.");
 }
 
 function readProfile(text: string): EmitterProfile {
   const profile = EMITTER_PROFILES.find((name) => name === text);
   if (profile === undefined)
-    throw new InvalidArgumentError(`write one of ${EMITTER_PROFILES.join(", ")}`);
+    throw new InvalidArgumentError(`Write one of ${EMITTER_PROFILES.join(", ")}.`);
   return profile;
 }
 
@@ -189,6 +192,6 @@ function isSeverity(text: string): text is Severity {
 function readSeconds(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0 && seconds <= 86_400))
-    throw new InvalidArgumentError("write a number of seconds");
+    throw new InvalidArgumentError("Write a number of seconds above 0.");
   return seconds;
 }

@@ -11,7 +11,7 @@ export function printApiKey(name: string, json: boolean): void {
   if (!NAME.test(name)) {
     throw new CountersignError(
       "ERR_CLI_KEY_NAME",
-      "a name has 1 to 128 letters, digits and any of . @ _ -",
+      "the name is not valid. Fix: use 1 to 128 letters, digits and any of . @ _ -",
       {},
     );
   }
@@ -25,7 +25,7 @@ export function printApiKey(name: string, json: boolean): void {
   printLine(`hash  ${hash}`);
   printLine("");
   printLine(
-    `${pc.yellow("The key is shown only now.")} Give it to ${name}, and put the hash into countersign.yaml:`,
+    `${pc.yellow("The command shows the key only once.")} Give it to ${name}, and put the hash into countersign.yaml:`,
   );
   printLine("");
   printLine("  access:");

@@ -16,23 +16,25 @@ import { rotateKey } from "./rotate.js";
 type Flags = LocationFlags & { rotate?: boolean; json?: boolean };
 
 const NEW_EXAMPLE = `
-Rotation needs the gateway to be stopped: the new key signs from the next entry on, and the old key hands over
-in keys.jsonl. Whoever trusts the first key needs no new one.
+Stop the gateway before you rotate. The new key signs the next entry, and the old key signs the new key in keys.jsonl.
+An auditor who trusts the first key needs no other key.
 
-Example:
+Examples:
   $ countersign keys new
   $ countersign keys new --rotate
 `;
 const SHOW_EXAMPLE = `
-Example:
+Send auditors the keys over another channel than the receipts.
+
+Examples:
   $ countersign keys show
   $ countersign keys show --json
 `;
 
 const API_EXAMPLE = `
-Only the hash goes into countersign.yaml (access.keys.entries) or into the file that access.keys.file names.
+Put the hash, not the key, under access.keys.entries in countersign.yaml, or into the file that access.keys.file names.
 
-Example:
+Examples:
   $ countersign keys api support-bot
   $ countersign keys api support-bot --json | jq -r .line >> api-keys.txt
 `;
@@ -41,27 +43,30 @@ Example:
 export function registerKeys(program: Command): void {
   const group = program
     .command("keys")
-    .description("the keys receipts and checkpoints are signed with, and API keys for clients");
+    .description("create, rotate and show signing keys, and create API keys for clients");
   addLocationFlags(
-    group.command("new").description("make the keys of a gateway, or rotate the receipt key"),
+    group
+      .command("new")
+      .description("create the signing keys of a gateway, or rotate the receipt key"),
   )
-    .option("--rotate", "replace the receipt key; the old one signs the hand-over")
-    .option("--json", "for machines")
+    .option("--rotate", "replace the receipt key; the old key signs the new one")
+    .option("--json", "print JSON")
     .addHelpText("after", NEW_EXAMPLE)
     .action(async (flags: Flags) => {
       const place = findLocation(flags);
       const json = flags.json === true;
       if (flags.rotate === true) {
         const retired = await rotateKey(place, Date.now());
-        if (!json) printLine(`${pc.green("rotated")}; the old key is kept in ${retired}`);
+        if (!json)
+          printLine(`${pc.green("rotated")} the receipt key; the old key is in ${retired}`);
       } else {
         await makeKeys(place);
-        if (!json) printLine(`${pc.green("made")} keys in ${place.keyDirectory}`);
+        if (!json) printLine(`${pc.green("created")} keys in ${place.keyDirectory}`);
       }
       await printPublicKeys(place, json);
     });
-  addLocationFlags(group.command("show").description("the public keys, for auditors to compare"))
-    .option("--json", "for machines")
+  addLocationFlags(group.command("show").description("show the public keys that auditors need"))
+    .option("--json", "print JSON")
     .addHelpText("after", SHOW_EXAMPLE)
     .action(async (flags: Flags) => printPublicKeys(findLocation(flags), flags.json === true));
   addApiVerb(group);
@@ -70,9 +75,9 @@ export function registerKeys(program: Command): void {
 function addApiVerb(group: Command): void {
   group
     .command("api")
-    .argument("<name>", "who will hold the key: letters, digits and any of . @ _ -")
-    .description("make an API key for the gateway's data plane; the key is shown once")
-    .option("--json", "for machines")
+    .argument("<name>", "name of the holder: letters, digits and any of . @ _ -")
+    .description("create an API key for a client of the gateway, and show it once")
+    .option("--json", "print JSON")
     .addHelpText("after", API_EXAMPLE)
     .action((name: string, flags: { json?: boolean }) => printApiKey(name, flags.json === true));
 }
@@ -81,7 +86,7 @@ async function makeKeys(place: Location): Promise<void> {
   if (pathExists(join(place.keyDirectory, "receipts.pem"))) {
     throw new CountersignError(
       "ERR_CLI_KEYS_EXIST",
-      `${place.keyDirectory} has keys already; \`keys new --rotate\` replaces the receipt key`,
+      `${place.keyDirectory} already has keys. Fix: run countersign keys new --rotate to replace the receipt key`,
       { directory: place.keyDirectory },
     );
   }

@@ -35,7 +35,7 @@ export async function printPublicKeys(place: Location, json: boolean): Promise<v
   if (records.length > 1) printHistory(records);
   printLine(pc.dim(`history      ${historyFile}`));
   printLine("");
-  printLine("Give auditors these, over another channel than the receipts:");
+  printLine("Send auditors this command, over another channel than the receipts:");
   printLine(`  countersign receipts verify DIRECTORY --log-key "${log}" --key ${first.key}`);
 }
 
@@ -50,7 +50,7 @@ function printHistory(records: readonly KeyRecord[]): void {
 export function noKeys(place: Location): CountersignError {
   return new CountersignError(
     "ERR_CLI_NO_KEYS",
-    `${place.keyDirectory} has no keys yet; \`countersign keys new\` or the first start of the gateway makes them`,
+    `${place.keyDirectory} has no keys yet. Fix: run countersign keys new, or start the gateway, which creates them`,
     { directory: place.keyDirectory },
   );
 }

@@ -94,11 +94,11 @@ function openForWriting(place: Location, directory: string | undefined): Promise
   return openSqliteStore({ directory }).catch((error: unknown) => {
     const locked: string = "ERR_STORE_LOCKED";
     if (!isCountersignError(error) || error.code !== locked) throw error;
-    throw gatewayRuns(place, "a gateway is writing to this log");
+    throw gatewayRuns(place, "a gateway writes to this log");
   });
 }
 
 function gatewayRuns({ store }: Location, what: string): CountersignError<"ERR_CLI_GATEWAY_RUNS"> {
-  const message = `${what}; stop all of them, rotate, and start them again with the new key directory`;
+  const message = `${what}. Fix: stop every gateway of the log, rotate, and start them with the new key directory`;
   return new CountersignError("ERR_CLI_GATEWAY_RUNS", message, { store });
 }

@@ -6,10 +6,11 @@ import { printJson, printLine } from "../../output/print.js";
 import { readPolicyFile } from "./policy-file.js";
 
 const EXAMPLE = `
-Exit code: 0 when every file loads, 1 when one does not, 2 when one cannot be read.
+Exit code: 0 every policy is valid, 1 a policy is not valid, 2 a file cannot be read.
 
-Example:
+Examples:
   $ countersign policy check policy.yaml
+  $ countersign policy check policies/support.yaml policies/sales.yaml --strict --json
 `;
 
 type Flags = { json?: boolean; strict?: boolean };
@@ -18,10 +19,10 @@ type Flags = { json?: boolean; strict?: boolean };
 export function registerCheck(group: Command): void {
   group
     .command("check")
-    .description("say whether policies load, and where they do not")
+    .description("check that policies are valid, and show where they are not")
     .argument("[files...]", "policy files", ["policy.yaml"])
-    .option("--strict", "remarks count as failures")
-    .option("--json", "for machines")
+    .option("--strict", "treat notes as errors")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(check);
 }

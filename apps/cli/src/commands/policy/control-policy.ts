@@ -18,7 +18,7 @@ export async function readRunningPolicy(
   const url = new URL("/v1/policy", address);
   const token = readToken(tokenFile);
   if (url.protocol === "http:" && !isThisMachine(url.hostname)) {
-    throw failure(url, "the admin token would travel in clear; use https, or a tunnel");
+    throw failure(url, "http would send the admin token unencrypted. Fix: use https or a tunnel");
   }
   try {
     // A redirect would send the token to another server.
@@ -27,12 +27,19 @@ export async function readRunningPolicy(
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    if (response.status === 401) throw failure(url, "the gateway rejects the admin token");
-    if (!response.ok) throw failure(url, `it answered ${response.status}`);
+    if (response.status === 401)
+      throw failure(
+        url,
+        "the gateway rejects the admin token. Fix: use the token that countersign serve printed at its first start",
+      );
+    if (!response.ok) throw failure(url, `it responded with status ${response.status}`);
     const answer = parseJson(await readBounded(response, url));
     const document = isJsonObject(answer) ? answer["document"] : undefined;
     if (document === undefined || !isJsonObject(document)) {
-      throw failure(url, "the response is not a control plane's");
+      throw failure(
+        url,
+        "the response is not from a control plane. Fix: check the address and the port",
+      );
     }
     return document;
   } catch (error) {
@@ -45,7 +52,7 @@ function readToken(file: string | undefined): string {
   const token = (file === undefined ? process.env[TOKEN_VARIABLE] : readText(file))?.trim() ?? "";
   if (token !== "") return token;
   throw new TypeError(
-    `the running gateway is asked with its admin token: put it into ${TOKEN_VARIABLE}, or name a file with --token-file`,
+    `the admin token is missing. Fix: set ${TOKEN_VARIABLE}, or name a file with --token-file`,
   );
 }
 
@@ -54,7 +61,7 @@ async function readBounded(response: Response, url: URL): Promise<Uint8Array> {
   let size = 0;
   for await (const piece of response.body ?? []) {
     size += piece.length;
-    if (size > MAX_BYTES) throw failure(url, "its answer is too large");
+    if (size > MAX_BYTES) throw failure(url, "its response is too large");
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
@@ -67,7 +74,7 @@ function isThisMachine(host: string): boolean {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
-  if (error.name === "TimeoutError") return `no answer in ${ANSWER_MS / 1000} seconds`;
+  if (error.name === "TimeoutError") return `no response in ${ANSWER_MS / 1000} seconds`;
   const { cause } = error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
   if (code !== undefined) return code;
@@ -77,7 +84,7 @@ function reasonOf(error: unknown): string {
 function failure(url: URL, reason: string): CountersignError {
   return new CountersignError(
     "ERR_CLI_CONTROL",
-    `the control plane at ${url.origin} could not be asked: ${reason}`,
+    `the control plane at ${url.origin} did not give its policy: ${reason}`,
     { address: url.origin, reason },
   );
 }

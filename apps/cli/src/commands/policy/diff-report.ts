@@ -20,10 +20,10 @@ const PAINT: Readonly<Record<Effect, (text: string) => string>> = {
 };
 
 const MEANS: Readonly<Record<Effect, string>> = {
-  looser: "more passes than before, nothing less",
-  stricter: "less passes than before, nothing more",
-  both: "some events pass that did not, others no longer do, or the effect is unknown",
-  same: "nothing else passes than before",
+  looser: "the second policy allows more, and blocks nothing new",
+  stricter: "the second policy blocks more, and allows nothing new",
+  both: "the second policy allows some events and blocks others, or the effect is unknown",
+  same: "both policies decide alike",
 };
 
 /** Longest word for an effect, so that settings stand below each other. */
@@ -57,7 +57,7 @@ function printRecorded(report: ReplayReport & { readonly unused: number }): void
   printLine(
     `of ${judged.toLocaleString("en")} recorded decisions ${changed.toLocaleString("en")} would change: ${report.newlyBlocked} newly blocked, ${report.newlyAllowed} newly allowed${report.otherReason === 0 ? "" : `; ${report.otherReason} would be blocked for another reason`}`,
   );
-  if (report.unused > 0) printLine(pc.dim(`${report.unused} lines were not used`));
+  if (report.unused > 0) printLine(pc.dim(`${report.unused} lines were skipped`));
   printPartial(report.partial);
   printSamples(report.samples);
 }

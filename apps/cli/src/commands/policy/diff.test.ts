@@ -112,7 +112,7 @@ test("the admin token goes nowhere but where it was sent", async () => {
     });
     expect(seen).toBe(0);
     await expect(run("policy", "diff", "http://gateway.example:8081", ...args)).rejects.toThrow(
-      "in clear",
+      "unencrypted",
     );
   } finally {
     server.close();

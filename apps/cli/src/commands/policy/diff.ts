@@ -14,15 +14,16 @@ import { reevaluate, wholeNumber } from "./reevaluate.js";
 import { compileLoaded, compilePolicyFile } from "./policy-file.js";
 
 const EXAMPLE = `
-Each policy is a file, or the address of a control plane (http://127.0.0.1:8081) for the policy that decides
-there. With one policy, it is compared with what decides at the gateway of countersign.yaml. The admin token is
-taken from ${TOKEN_VARIABLE} or --token-file.
+Each policy is a file, or the address of a control plane (http://127.0.0.1:8081) for the policy of a running gateway.
+With one policy, the command compares the gateway of countersign.yaml with it. It reads the admin token from
+${TOKEN_VARIABLE} or --token-file.
 
-What changes in meaning is told, not in text: defaults are filled in, and what a pattern covers already is no
-change. What nobody can decide (another expression, another schema) counts as both.
-Exit code: 0, or 1 when --fail-on is met; 2 when a policy or recording cannot be read.
+The command compares meaning, not text: it fills in defaults, and ignores an entry that another pattern covers.
+A change that it cannot evaluate, such as another expression or another schema, counts as both.
 
-Example:
+Exit code: 0 compared, 1 --fail-on applies, 2 a policy or recording cannot be read.
+
+Examples:
   $ countersign policy diff policy.yaml next.yaml
   $ countersign policy diff policy.yaml next.yaml --against .countersign/receipts
   $ countersign policy diff next.yaml --fail-on looser   # against the running gateway
@@ -51,26 +52,34 @@ type Flags = {
 export function registerDiff(group: Command): void {
   group
     .command("diff")
-    .description("say what changes in meaning between two policies: looser, stricter or both")
-    .argument("<before>", "file or control plane; alone, it is what the running gateway would get")
-    .argument("[after]", "file or control plane")
-    .option("--against <source>", "capture or receipt store to judge again under both")
-    .option("--log <name>", "which log of a PostgreSQL store (receipts.origin of the gateway)")
+    .description("compare two policies: is the second looser, stricter or both")
+    .argument(
+      "<before>",
+      "file or address of a control plane; alone: compare the running gateway with this file",
+    )
+    .argument("[after]", "file or address of a control plane")
+    .option("--against <source>", "recording or receipt store to evaluate with both policies")
+    .option("--log <name>", "log of a PostgreSQL store: receipts.origin of the gateway")
     .option(
       "--scope <scope>",
-      "scope the session's capability had, for captures; may be repeated",
+      "scope of the session's capability, for recordings (repeatable)",
       (value: string, before: string[] | undefined) => [...(before ?? []), value],
     )
-    .option("--samples <count>", "samples per kind of change", "5")
-    .option("--limit <count>", "at most so many events, the newest of a store", "100000")
+    .option("--samples <count>", "samples for each kind of change", "5")
+    .option("--limit <count>", "maximum number of events; of a store, the newest", "100000")
     .addOption(
-      new Option("--fail-on <verdict>", "exit with 1 when the whole becomes so").choices(
-        Object.keys(FAILS),
-      ),
+      new Option(
+        "--fail-on <verdict>",
+        "exit with 1 if the second policy is looser, stricter or different",
+      ).choices(Object.keys(FAILS)),
     )
-    .option("-c, --config <file>", "configuration that names the control plane", CONFIG_FILE)
-    .option("--token-file <file>", `admin token of the control plane, instead of ${TOKEN_VARIABLE}`)
-    .option("--json", "for machines")
+    .option(
+      "-c, --config <file>",
+      "configuration with the address of the control plane",
+      CONFIG_FILE,
+    )
+    .option("--token-file <file>", `file with the admin token, instead of ${TOKEN_VARIABLE}`)
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(diff);
 }

@@ -30,15 +30,16 @@ import { compilePolicyFile } from "./policy-file.js";
 import { readJson } from "./read-json.js";
 
 const EXAMPLE = `
-What to explain is any name that the product prints: a rule, the code of a refusal, what an event did (tool:NAME, custom:NAME,
-raw:SOURCE, activity:TYPE, interrupt:REASON, state:/PATH, forwardedProps:KEY), a class, a component, a sentence or a line of the log,
-a key of the policy or of countersign.yaml, a repair, a metric, or a receipt (its id or number in the log). The answer has
-the lines that open it in the policy, which were tried on it (without --policy and policy.yaml, on the starter policy).
-An event (--event) is an AG-UI event, an envelope, a RunAgentInput or the problem document of a refusal, as JSON; - reads
-standard input. A request is judged as the first on its thread, and what depends on the thread says so.
-Exit code: 0 allowed or explained, 1 blocked, 2 could not be judged.
+The command explains any name that the product prints: a rule, an error code, an action (tool:NAME, custom:NAME, raw:SOURCE,
+activity:TYPE, interrupt:REASON, state:/PATH, forwardedProps:KEY), a class, a component, a sentence or a log line, a key of the
+policy or of countersign.yaml, a repair, a metric, or a receipt (its id or its number in the log). The output has the policy
+lines that allow it. The command tries these lines on policy.yaml, or on the starter policy if there is no policy.yaml.
+--event takes an AG-UI event, an envelope, a RunAgentInput or the problem document of a rejected request. The command evaluates a
+request as the first one of its thread, and says which checks depend on the thread.
 
-Example:
+Exit code: 0 explained or allowed, 1 blocked, 2 the event cannot be evaluated.
+
+Examples:
   $ countersign policy explain gateway/withheld
   $ countersign policy explain ERR_HISTORY_DROPPED
   $ countersign policy explain tool:delete_user
@@ -71,19 +72,22 @@ export function registerExplain(group: Command): void {
   const command = group
     .command("explain")
     .description(
-      "say what a rule, a refusal or a receipt means, or judge one event and show every rule",
+      "explain a rule, an error code or a receipt, or evaluate one event and show every rule",
     )
-    .argument("[what]", "any name that the product prints, or a receipt (id or number)")
+    .argument(
+      "[what]",
+      "rule, error code, receipt (id or number) or any other name that the product prints",
+    )
     .option("-p, --policy <file>", "policy file", DEFAULT_POLICY)
-    .option("-e, --event <file>", "event as JSON, - for standard input")
+    .option("-e, --event <file>", "event to evaluate, as JSON; - reads standard input")
     .option("--rules", "list every rule that a receipt can name")
-    .option("--scope <scope>", "scope of the capability presented; may be repeated", collect)
-    .option("--status <status>", "what verification says of the capability", "valid")
-    .option("--transport <transport>", "sse or websocket", "sse")
-    .option("--inbound", "an envelope that comes from the browser")
-    .option("--client-tool <name>", "a tool the client advertised; may be repeated", collect);
+    .option("--scope <scope>", "scope of the capability (repeatable)", collect)
+    .option("--status <status>", "verification status of the capability", "valid")
+    .option("--transport <transport>", "transport of the event: sse or websocket", "sse")
+    .option("--inbound", "evaluate an envelope from a client")
+    .option("--client-tool <name>", "tool that the client declares (repeatable)", collect);
   addLocationFlags(command)
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(explain);
 }
@@ -93,7 +97,10 @@ async function explain(what: string | undefined, flags: Flags): Promise<void> {
   if (flags.rules === true) listRules(json);
   else if (what !== undefined) await explainNamed(what, flags, json);
   else if (flags.event !== undefined) explainEvent(flags.event, flags);
-  else throw new TypeError("name a rule, a code or a receipt, or give an event with --event");
+  else
+    throw new TypeError(
+      "nothing to explain. Fix: name a rule, an error code or a receipt, or give an event with --event",
+    );
 }
 
 function explainEvent(file: string, flags: Flags): void {

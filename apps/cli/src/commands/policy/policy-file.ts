@@ -32,7 +32,7 @@ export function compileLoaded(file: string, { policy, issues }: LoadResult): Com
   if (policy !== undefined) return compilePolicy(policy);
   throw new CountersignError(
     "ERR_POLICY_INVALID",
-    `the policy does not load\n${issues.map((issue) => `  ${formatIssue(issue)}`).join("\n")}`,
+    `the policy is not valid\n${issues.map((issue) => `  ${formatIssue(issue)}`).join("\n")}`,
     { file, issues },
   );
 }

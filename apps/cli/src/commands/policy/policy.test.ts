@@ -122,7 +122,7 @@ test("replay counts what changes and shows samples", async () => {
   const strict = file("strict.yaml", "ag_ui: { allow_display_without_capability: true }\n");
   const { code, out } = await run("policy", "replay", "--policy", strict, "--from", capture);
   expect(code).toBe(1);
-  expect(out).toContain("2 events judged again, 1 lines not used");
+  expect(out).toContain("2 events evaluated, 1 lines skipped");
   expect(out).toMatch(/newly blocked\s+1/);
   expect(out).toContain("allow → block: capability required for Mutate events");
   const same = await run("policy", "replay", "-p", strict, "-f", capture, "--against", strict);
@@ -144,7 +144,7 @@ test("every verb has an example in its help", () => {
     let help = "";
     verb.configureOutput({ writeOut: (text) => (help += text) });
     verb.outputHelp();
-    expect(help).toContain("Example:");
+    expect(help).toContain("Examples:");
   }
 });
 

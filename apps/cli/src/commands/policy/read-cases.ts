@@ -10,7 +10,7 @@ export function readCases(file: string): CaseFile {
   if (cases !== undefined) return cases;
   throw new CountersignError(
     "ERR_POLICY_INVALID",
-    `the cases do not load\n${issues.map((issue) => `  ${formatIssue(issue)}`).join("\n")}`,
+    `the test cases are not valid\n${issues.map((issue) => `  ${formatIssue(issue)}`).join("\n")}`,
     { file, issues },
   );
 }

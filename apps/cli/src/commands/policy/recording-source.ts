@@ -18,7 +18,8 @@ export async function readRecordingLines(
   log = "",
 ): Promise<RecordingLines> {
   if (/^postgres(?:ql)?:\/\//.test(source)) {
-    if (log === "") throw new TypeError("a database holds several logs; name one with --log");
+    if (log === "")
+      throw new TypeError("a database can hold several logs. Fix: name one with --log");
     return readStore(
       await openPostgresStore({ url: source, log, connections: 1, readOnly: true }),
       limit,

@@ -23,7 +23,11 @@ export function printSamples(samples: readonly ReplayChange[]): void {
 export function printPartial(partial: number): void {
   if (partial === 0) return;
   const count = partial.toLocaleString("en");
-  printLine(pc.dim(`${count} without payload: paths, tools, texts, conditions and history were`));
-  printLine(pc.dim("not judged, so more may be blocked. What a policy noted while it observed:"));
+  printLine(
+    pc.dim(`${count} have no payload: their paths, tools, texts, conditions and history were`),
+  );
+  printLine(
+    pc.dim("not evaluated, so the policy may block more. Rules that observing events matched:"),
+  );
   printLine(pc.dim("countersign receipts stats --noted --by rule"));
 }

@@ -8,13 +8,13 @@ import { compilePolicyFile } from "./policy-file.js";
 import { printPartial, printSamples } from "./replay-report.js";
 
 const EXAMPLE = `
-A capture holds what was delivered, so everything a policy blocks is newly blocked; --against compares
-with another policy instead. What a rule says about the state names the path. A receipt store holds no
-payloads: class, type and target are judged again, paths, tools, texts and conditions are not. Rates and
-caps are left out.
-Exit code: 0 nothing changes, 1 something does, 2 the recording cannot be read.
+A recording of countersign capture holds events that the client received, so each block counts as newly blocked;
+--against compares with another policy instead. A receipt store holds no payloads: the command evaluates
+classification, event type and target again, but no paths, tools, texts and conditions. It skips rates and caps.
 
-Example:
+Exit code: 0 no decision changes, 1 a decision changes, 2 the recording cannot be read.
+
+Examples:
   $ countersign policy replay --policy next.yaml --from session.agui.jsonl --against policy.yaml
   $ countersign policy replay --policy next.yaml --from .countersign/receipts
 `;
@@ -34,22 +34,22 @@ type Flags = {
 export function registerReplay(group: Command): void {
   group
     .command("replay")
-    .description("judge a recording again and show what a policy would change")
-    .option("-p, --policy <file>", "the policy to try", "policy.yaml")
+    .description("evaluate a recording again and show what a policy would change")
+    .option("-p, --policy <file>", "policy to evaluate", "policy.yaml")
     .requiredOption(
       "-f, --from <source>",
-      "capture (JSON lines), directory or address of a receipt store",
+      "recording (JSON lines), or directory or address of a receipt store",
     )
-    .option("--log <name>", "which log of a PostgreSQL store (receipts.origin of the gateway)")
+    .option("--log <name>", "log of a PostgreSQL store: receipts.origin of the gateway")
     .option("--against <file>", "policy to compare with")
     .option(
       "--scope <scope>",
-      "scope the session's capability had; may be repeated",
+      "scope of the session's capability (repeatable)",
       (value: string, before: string[] | undefined) => [...(before ?? []), value],
     )
-    .option("--samples <count>", "samples per kind of change", "5")
-    .option("--limit <count>", "at most so many events, the newest of a store", "100000")
-    .option("--json", "for machines")
+    .option("--samples <count>", "samples for each kind of change", "5")
+    .option("--limit <count>", "maximum number of events; of a store, the newest", "100000")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(replay);
 }
@@ -74,9 +74,7 @@ async function replay(flags: Flags): Promise<void> {
 }
 
 function printReport(report: ReplayReport, unused: number): void {
-  printLine(
-    `${report.judged} events judged again${unused === 0 ? "" : `, ${unused} lines not used`}`,
-  );
+  printLine(`${report.judged} events evaluated${unused === 0 ? "" : `, ${unused} lines skipped`}`);
   printLine(`  ${pc.red("newly blocked")}  ${report.newlyBlocked}`);
   printLine(`  ${pc.yellow("newly allowed")}  ${report.newlyAllowed}`);
   printLine(`  other reason   ${report.otherReason}`);

@@ -4,10 +4,10 @@ import type { Command } from "commander";
 import { printJson } from "../../output/print.js";
 
 const EXAMPLE = `
-Put this line at the top of a policy, and editors with a YAML language server complete and check it:
+Put this line at the top of a policy. Editors with a YAML language server then complete and check the file:
   # yaml-language-server: $schema=./policy.schema.json
 
-Example:
+Examples:
   $ countersign policy schema > policy.schema.json
 `;
 
@@ -16,8 +16,8 @@ export function registerSchema(group: Command): void {
   group
     .command("schema")
     .description("print the JSON Schema of policies")
-    .option("--cases", "the schema of files with cases instead")
-    .option("--json", "accepted like everywhere; the output is JSON anyway")
+    .option("--cases", "print the schema of test case files instead")
+    .option("--json", "accepted for consistency; the output is always JSON")
     .addHelpText("after", EXAMPLE)
     .action((flags: { cases?: boolean }) =>
       printJson(flags.cases === true ? CASE_FILE_SCHEMA : POLICY_SCHEMA),

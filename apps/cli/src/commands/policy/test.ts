@@ -10,11 +10,13 @@ import { compilePolicyFile } from "./policy-file.js";
 import { readCases } from "./read-cases.js";
 
 const EXAMPLE = `
-A file of cases stands beside its policy (policy.yaml, policy.test.yaml). Each case gives an event, a
-capability and the decision that is expected. Exit code: 0 all pass, 1 one fails, 2 a file is unusable.
+The test cases of policy.yaml are in policy.test.yaml. Each case has an event, a capability and the expected decision.
 
-Example:
+Exit code: 0 all cases pass, 1 a case fails, 2 a file cannot be used.
+
+Examples:
   $ countersign policy test policy.test.yaml
+  $ countersign policy test policy.test.yaml --policy next.yaml
 `;
 
 type Flags = { policy?: string; json?: boolean };
@@ -23,10 +25,10 @@ type Flags = { policy?: string; json?: boolean };
 export function registerTest(group: Command): void {
   group
     .command("test")
-    .description("run the cases beside a policy and print which rules they reach")
-    .argument("[files...]", "files of cases", ["policy.test.yaml"])
-    .option("-p, --policy <file>", "policy file, instead of the one the cases name")
-    .option("--json", "for machines")
+    .description("run the test cases of a policy and show which rules they reach")
+    .argument("[files...]", "test case files", ["policy.test.yaml"])
+    .option("-p, --policy <file>", "policy to test instead of the one that the cases name")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(test);
 }
@@ -47,7 +49,9 @@ function policyFor(file: string, cases: CaseFile): string {
   if (cases.policy !== undefined) return resolve(dirname(file), cases.policy);
   const beside = file.replace(/\.test\.(ya?ml)$/, ".$1");
   if (beside !== file && existsSync(beside)) return beside;
-  throw new TypeError(`${file} names no policy; add "policy:" or give --policy`);
+  throw new TypeError(
+    `${file} names no policy. Fix: add a line "policy: FILE" to it, or use --policy`,
+  );
 }
 
 function printReport(file: string, report: CaseReport): void {
@@ -59,6 +63,6 @@ function printReport(file: string, report: CaseReport): void {
   const reached = report.rules.length - report.neverHit.length;
   printLine("");
   printLine(`${file}: ${passed} of ${report.results.length} cases pass`);
-  printLine(`rules that some case makes block: ${reached} of ${report.rules.length}`);
+  printLine(`rules that block in a case: ${reached} of ${report.rules.length}`);
   for (const rule of report.neverHit) printLine(`  ${pc.yellow("never")} ${rule}`);
 }

@@ -51,7 +51,7 @@ export async function checkExport(
   if (!EXPORT_MARKS.some((name) => pathExists(join(directory, name)))) {
     throw new CountersignError(
       "ERR_CLI_NO_EXPORT",
-      `${directory} holds no export; \`countersign receipts export\` writes one`,
+      `${directory} is not an export. Fix: write one with countersign receipts export`,
       { directory },
     );
   }
@@ -152,7 +152,7 @@ function withoutLog(error: unknown, { origin }: Location): unknown {
   if (!isCountersignError(error) || !NO_LOG.has(error.code)) return error;
   return new CountersignError(
     "ERR_LOG_INCONSISTENT",
-    `the store does not hold the log ${origin} that the kept checkpoint signs for`,
+    `the store does not contain the log ${origin}, for which a checkpoint was signed`,
     { size: 0, reason: error.code },
   );
 }
@@ -175,14 +175,14 @@ export async function checkFile(
     if (entry === undefined) {
       throw new CountersignError(
         "ERR_CLI_NOT_ENTRY",
-        `${file} holds no log entry, and a proof is about an entry; \`receipts show --json\` prints one`,
+        `${file} is not a log entry, and a proof needs one. Fix: write the entry with countersign receipts show SEQ --json`,
         { file },
       );
     }
     if (trust.trustedLogs === undefined) {
       throw new CountersignError(
         "ERR_CLI_NO_LOG_KEY",
-        "a proof leads to a root that the log signed: give the log's key with --log-key",
+        "a proof can be verified only with the key of the log. Fix: add --log-key",
         {},
       );
     }

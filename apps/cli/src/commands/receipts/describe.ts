@@ -31,7 +31,7 @@ export function reasonOf({ receipt, rule, further_rules: further = [] }: LogEntr
   if (!receipt.allowed) return printableText(receipt.denial_reason ?? "");
   // In observe mode the entry names the rules that enforcing would apply.
   const rules = [rule, ...further].filter((one) => one !== undefined).map(printableText);
-  return rule === undefined ? "" : pc.yellow(`noted by ${rules.join(", ")}`);
+  return rule === undefined ? "" : pc.yellow(`would block: ${rules.join(", ")}`);
 }
 
 /** An entry for people: one line for each thing it says. */

@@ -21,9 +21,9 @@ type Flags = LocationFlags & { proof?: number[]; json?: boolean };
 
 const BATCH = 1024;
 const EXAMPLE = `
-The directory has its own README that tells an auditor how to check it with somebody else's tools.
+The README in the directory explains how to verify the log, with and without Countersign.
 
-Example:
+Examples:
   $ countersign receipts export audit-2026-11
   $ countersign receipts export audit-2026-11 --proof 17 --proof 1024
 `;
@@ -32,13 +32,11 @@ Example:
 export function registerExport(group: Command): void {
   const command = group
     .command("export")
-    .description(
-      "the log as a directory for independent verification: tiles, receipts, keys, README",
-    )
-    .argument("<directory>", "where to write it; must not exist yet");
+    .description("write the log to a directory for auditors: tiles, receipts, keys, README")
+    .argument("<directory>", "new directory to write");
   addLocationFlags(command)
-    .option("--proof <seq>", "write a .tlog-proof for this entry too (repeatable)", collectNumber)
-    .option("--json", "for machines")
+    .option("--proof <seq>", "also write the proof of this entry (repeatable)", collectNumber)
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(async (directory: string, flags: Flags) => {
       const place = findLocation(flags);
@@ -52,13 +50,13 @@ export function registerExport(group: Command): void {
         printJson({ directory, entries: size, beyondCheckpoint: beyond });
         return;
       }
-      printLine(`wrote ${size} entries to ${directory}; its README.md says how to check them`);
+      printLine(`wrote ${size} entries to ${directory}; its README.md explains how to verify them`);
       if (beyond > 0) {
         printLine(
-          `${beyond} more ${beyond === 1 ? "entry lies" : "entries lie"} beyond the last checkpoint and will be in the next export: a gateway signs a checkpoint every second, and one that was killed when it starts again`,
+          `${beyond} more ${beyond === 1 ? "entry is" : "entries are"} newer than the last checkpoint. The next export contains them: a gateway signs a checkpoint every second, and at its next start if it was killed`,
         );
       }
-      printLine(pc.dim(`check it: countersign receipts verify ${directory}`));
+      printLine(pc.dim(`Verify it: countersign receipts verify ${directory}`));
     });
 }
 
@@ -69,7 +67,8 @@ async function countBeyond(store: ReceiptStore, size: number): Promise<number> {
 }
 
 function collectNumber(text: string, before: number[] | undefined): number[] {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("an entry has a number, from 0 on");
+  if (!/^\d{1,15}$/.test(text))
+    throw new InvalidArgumentError("Write the number of an entry, 0 or more.");
   return [...(before ?? []), Number(text)];
 }
 
@@ -94,7 +93,7 @@ export async function exportStore(
     const which = String(seq);
     throw new CountersignError(
       "ERR_CLI_NO_RECEIPT",
-      `no proof for entry ${which}: the last checkpoint signs for ${size} entries`,
+      `no proof for entry ${which}: the last checkpoint covers ${size} entries`,
       { which },
     );
   }
@@ -121,7 +120,7 @@ async function readKeyFile(place: Location, name: string): Promise<string> {
   if (pathExists(file)) return readText(file);
   throw new CountersignError(
     "ERR_CLI_NO_KEYS",
-    `${file} is not there; name the gateway's key directory with --keys`,
+    `${file} does not exist. Fix: name the gateway's key directory with --keys`,
     { directory: place.keyDirectory },
   );
 }

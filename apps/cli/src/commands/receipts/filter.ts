@@ -26,31 +26,31 @@ export type FilterFlags = {
 /** Adds the flags to a verb. */
 export function addFilterFlags(command: Command): Command {
   return command
-    .option("--session <id>", "of one session")
-    .option("--agent <id>", "of one agent")
-    .option("--run <id>", "of one run")
-    .option("--thread <id>", "of one thread")
+    .option("--session <id>", "only this session")
+    .option("--agent <id>", "only this agent")
+    .option("--run <id>", "only this run")
+    .option("--thread <id>", "only this thread")
     .addOption(
-      new Option("--direction <way>", "from browsers, or from agents").choices([
-        "inbound",
-        "outbound",
-      ]),
+      new Option(
+        "--direction <way>",
+        "only events from clients, or only events from agents",
+      ).choices(["inbound", "outbound"]),
     )
-    .option("--event-type <type>", "for example form_action, or custom:NAME")
-    .option("--classification <class>", "for example submit")
-    .option("--target <type[:id]>", "for example modal:confirm-refund")
-    .option("--rule <id>", "decided by one rule")
-    .option("--capability <id>", "under one capability")
+    .option("--event-type <type>", "only this type, for example form_action or custom:NAME")
+    .option("--classification <class>", "only this class, for example submit")
+    .option("--target <type[:id]>", "only this component, for example modal:confirm-refund")
+    .option("--rule <id>", "only decisions of this rule")
+    .option("--capability <id>", "only decisions with this capability")
     .addOption(new Option("--allowed", "only forwarded events").conflicts("blocked"))
-    .option("--blocked", "only what was blocked")
+    .option("--blocked", "only blocked events")
     .addOption(
       new Option("--noted", "only forwarded events that enforcing would block").conflicts([
         "allowed",
         "blocked",
       ]),
     )
-    .option("--since <time>", "an ISO time, or 15m, 2h, 7d ago")
-    .option("--until <time>", "an ISO time, or 15m, 2h, 7d ago");
+    .option("--since <time>", "start: an ISO time, or a time ago such as 15m, 2h, 7d")
+    .option("--until <time>", "end: an ISO time, or a time ago such as 15m, 2h, 7d");
 }
 
 /** The filter the flags ask for. */
@@ -84,7 +84,7 @@ export function readSpan(text: string): number {
   if (span !== undefined && span > 0) return span;
   throw new CountersignError(
     "ERR_CLI_TIME",
-    `"${text}" is not a time span; write 30s, 5m, 1h or 1d`,
+    `"${text}" is not a time span. Fix: write 30s, 5m, 1h or 1d`,
     {
       text,
     },
@@ -103,7 +103,7 @@ function readTime(text: string, now: number): number {
   if (Number.isNaN(time)) {
     throw new CountersignError(
       "ERR_CLI_TIME",
-      `"${text}" is not a time; write 2026-11-15T12:00:00Z, or 15m, 2h, 7d for a time ago`,
+      `"${text}" is not a time. Fix: write 2026-11-15T12:00:00Z, or 15m, 2h, 7d for a time ago`,
       { text },
     );
   }

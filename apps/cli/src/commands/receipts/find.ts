@@ -29,7 +29,7 @@ export async function newestCheckpoint(
   if (text === undefined) {
     throw new CountersignError(
       "ERR_CLI_NO_CHECKPOINT",
-      "the log has no signed checkpoint yet; the gateway signs one every second while it grows",
+      "the log has no signed checkpoint yet. Fix: start the gateway; it signs one every second while the log grows",
       {},
     );
   }
@@ -40,7 +40,7 @@ function unknown(which: string, size: number): CountersignError {
   const entries = size === 0 ? "it is empty" : `it holds entries 0 to ${size - 1}`;
   return new CountersignError(
     "ERR_CLI_NO_RECEIPT",
-    `no receipt ${which} is in this log; ${entries}`,
+    `this log has no receipt ${which}; ${entries}`,
     {
       which,
     },

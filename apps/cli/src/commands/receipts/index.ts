@@ -10,7 +10,7 @@ import { registerVerify } from "./verify.js";
 export function registerReceipts(program: Command): void {
   const group = program
     .command("receipts")
-    .description("look at, prove, export and verify receipts");
+    .description("list, show, count, prove, export and verify receipts");
   registerList(group);
   registerShow(group);
   registerVerify(group);

@@ -9,9 +9,9 @@ export async function readInput(file: string): Promise<string> {
   return readText(file);
 }
 
-/** A file named on the command line is not there. */
+/** A file named on the command line does not exist. */
 export function missing(file: string): CountersignError {
-  return new CountersignError("ERR_CLI_NO_FILE", `${file} is not there`, {
+  return new CountersignError("ERR_CLI_NO_FILE", `${file} does not exist. Fix: correct the path`, {
     file,
   });
 }

@@ -41,7 +41,7 @@ test("in 80 columns a reason that does not fit stands in a line of its own, and 
   const lines = stripVTControlCharacters(entryTable([noted], 80)).split("\n");
   expect(lines).toHaveLength(3);
   expect(lines[1]).toMatch(/ allowed$/u);
-  expect(lines[2]).toBe("     noted by ag_ui.x  modal:confirm");
+  expect(lines[2]).toBe("     would block: ag_ui.x  modal:confirm");
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   expect(stripVTControlCharacters(entryTable([noted], 120)).split("\n")).toHaveLength(2);
 });

@@ -11,27 +11,26 @@ type Flags = LocationFlags &
   FilterFlags & { limit: string; cursor?: string; oldest?: boolean; json?: boolean };
 
 const EXAMPLE = `
-Works beside a running gateway, as of its last checkpoint (a second ago at
-most). An arrow (→) marks what a browser sent, or what an operator did. A narrow
-terminal shows times without their date (UTC) and the ends of ids; a pipe gets
-everything, and so does \`receipts show SEQ\`.
+The command also works while the gateway runs; it then reads up to the last checkpoint, at most a second old. An arrow (→) marks
+requests of clients and actions of operators. A narrow terminal shows times (UTC) without their date, and only the ends of
+ids. A pipe and countersign receipts show SEQ give everything.
 
-Example:
+Examples:
   $ countersign receipts list --blocked --since 1h
   $ countersign receipts list --noted
-  $ countersign receipts list --agent "<operator>"       what operators did
-  $ countersign receipts list --rule gateway/operator-stop   and the runs they ended
+  $ countersign receipts list --agent "<operator>"           # actions of operators
+  $ countersign receipts list --rule gateway/operator-stop   # runs that operators stopped
   $ countersign receipts list --classification submit --target modal --json
 `;
 
 /** Adds `countersign receipts list`. */
 export function registerList(group: Command): void {
-  const command = group.command("list").description("decisions on record, newest first");
+  const command = group.command("list").description("list decisions, newest first");
   addFilterFlags(addLocationFlags(command))
-    .option("--limit <count>", "rows at most", "50")
-    .option("--cursor <cursor>", "go on from the page before")
-    .option("--oldest", "oldest first")
-    .option("--json", "for machines")
+    .option("--limit <count>", "maximum number of rows", "50")
+    .option("--cursor <cursor>", "start after the previous page")
+    .option("--oldest", "list the oldest first")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(list);
 }
@@ -50,9 +49,13 @@ async function list(flags: Flags): Promise<void> {
     return;
   }
   if (page.entries.length === 0) {
-    printLine(Object.keys(filter).length === 0 ? "no receipts yet" : "no receipts match");
+    printLine(
+      Object.keys(filter).length === 0
+        ? "the log has no receipts yet"
+        : "no receipt matches the options",
+    );
     return;
   }
   printLine(entryTable(page.entries, process.stdout.columns));
-  if (page.cursor !== undefined) printLine(pc.dim(`more: --cursor ${page.cursor}`));
+  if (page.cursor !== undefined) printLine(pc.dim(`Next page: --cursor ${page.cursor}`));
 }

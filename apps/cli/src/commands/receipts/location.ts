@@ -28,10 +28,17 @@ const DEFAULTS = {
 /** Adds the flags to a verb. */
 export function addLocationFlags(command: Command): Command {
   return command
-    .option("-c, --config <file>", "configuration that names store and keys", DEFAULTS.config)
-    .option("--store <address>", "sqlite:DIRECTORY or postgres://…, instead of the configuration's")
-    .option("--keys <directory>", "key directory, instead of the configuration's")
-    .option("--log <origin>", "name of the log, instead of the configuration's");
+    .option(
+      "-c, --config <file>",
+      "configuration with the store and the key directory",
+      DEFAULTS.config,
+    )
+    .option(
+      "--store <address>",
+      "receipt store, sqlite:DIRECTORY or postgres://…, instead of the configured one",
+    )
+    .option("--keys <directory>", "key directory, instead of the configured one")
+    .option("--log <origin>", "name of the log, instead of the configured one");
 }
 
 /** Reads the flags, and the configuration when there is one. */
@@ -72,7 +79,7 @@ export async function openForReading(place: Location): Promise<ReceiptStore> {
   if (!isStoreDirectory(directory)) {
     throw new CountersignError(
       "ERR_CLI_NO_STORE",
-      `no receipt store at ${directory}; name one with --store, or start the gateway first`,
+      `no receipt store at ${directory}. Fix: run the command in the gateway's folder, name a store with --store, or start the gateway first`,
       { store: place.store },
     );
   }

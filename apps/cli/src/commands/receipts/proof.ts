@@ -12,9 +12,9 @@ import type { LocationFlags } from "./location.js";
 type Flags = LocationFlags & { output?: string; json?: boolean };
 
 const EXAMPLE = `
-The entry itself comes from \`receipts show --json\`; both together are what an auditor needs.
+An auditor needs the proof and the entry, which countersign receipts show --json prints.
 
-Example:
+Examples:
   $ countersign receipts proof 1024 --output 1024.tlog-proof
   $ countersign receipts show 1024 --json > 1024.json
   $ countersign receipts verify 1024.json --proof 1024.tlog-proof --log-key "$VKEY"
@@ -24,11 +24,11 @@ Example:
 export function registerProof(group: Command): void {
   const command = group
     .command("proof")
-    .description("the proof that an entry is in the log, against the newest signed checkpoint")
-    .argument("<which>", "number or receipt id");
+    .description("print the proof that an entry is in the log of the newest signed checkpoint")
+    .argument("<which>", "number of the entry, or receipt id");
   addLocationFlags(command)
-    .option("-o, --output <file>", "where to write it; the terminal when left out")
-    .option("--json", "for machines")
+    .option("-o, --output <file>", "file to write (default: standard output)")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(prove);
 }
@@ -41,7 +41,7 @@ async function prove(which: string, flags: Flags): Promise<void> {
     if (entry.seq >= checkpoint.size) {
       throw new CountersignError(
         "ERR_CLI_NO_CHECKPOINT",
-        `entry ${entry.seq} is newer than the last signed checkpoint; try again in a second`,
+        `entry ${entry.seq} is newer than the last signed checkpoint. Fix: try again in a second, while the gateway runs`,
         {},
       );
     }
@@ -52,5 +52,5 @@ async function prove(which: string, flags: Flags): Promise<void> {
   if (flags.json === true) {
     printJson({ seq, size, ...(flags.output === undefined ? { proof } : { file: flags.output }) });
   } else if (flags.output === undefined) process.stdout.write(proof);
-  else printLine(`wrote ${flags.output}: entry ${seq} among ${size}`);
+  else printLine(`wrote ${flags.output}: proof of entry ${seq} in a log of ${size} entries`);
 }

@@ -34,7 +34,7 @@ test("list shows decisions newest first, filters them and pages on", async () =>
   expect(out.split("\n")[1]).toMatch(
     /^599 .*main +form_action +display +modal:confirm:refund +blocked cap/,
   );
-  expect(out).toContain("more: --cursor n598");
+  expect(out).toContain("Next page: --cursor n598");
   const blocked = await gateway.run("receipts", "list", "--blocked", "--json", "--oldest");
   const page = JSON.parse(blocked.out);
   expect(page.entries[0].seq).toBe(4);
@@ -51,7 +51,7 @@ test("list shows decisions newest first, filters them and pages on", async () =>
   expect(await seqs("--thread", "thread_1", "--limit", "3")).toEqual([1, 5, 9]);
   expect(await seqs("--direction", "outbound", "--limit", "3")).toEqual([1, 2, 4]);
   const none = await gateway.run("receipts", "list", "--agent", "other");
-  expect(none).toEqual({ code: 0, out: "no receipts match\n" });
+  expect(none).toEqual({ code: 0, out: "no receipt matches the options\n" });
 });
 
 test("--noted finds forwarded events that violate a rule, in lists and in counts", async () => {
@@ -69,14 +69,14 @@ test("--noted finds forwarded events that violate a rule, in lists and in counts
     const list = await noted.run("receipts", "list", "--noted", "--json");
     expect(JSON.parse(list.out).entries.map((entry: { seq: number }) => entry.seq)).toEqual([1]);
     const { out } = await noted.run("receipts", "list", "--noted");
-    expect(out).toContain("allowed noted by gateway/withheld, ag_ui.capability, ag_ui_inbound");
+    expect(out).toContain("allowed would block: gateway/withheld, ag_ui.capability, ag_ui_inbound");
     const stats = await noted.run("receipts", "stats", "--noted", "--by", "rule", "--json");
     expect(JSON.parse(stats.out).rows).toEqual([{ count: 1, group: ["gateway/withheld"] }]);
     const both = await noted.run("receipts", "list", "--noted", "--blocked");
     expect(both.code).not.toBe(0);
     const store = ["--store", `sqlite:${noted.path("store")}`];
     const told = await runProgram("policy", "explain", "1", ...store);
-    expect(told.out).toContain("allowed noted by gateway/withheld");
+    expect(told.out).toContain("allowed would block: gateway/withheld");
     expect(told.out).toContain("gateway/withheld: a run ended with questions");
     expect(told.out).toMatch(/^ag_ui_inbound: /mu);
     const id = `agui-${sampleDraft(4).receipt.event_id}`;
@@ -133,12 +133,12 @@ test("flags that make no sense are refused with what would make sense", async ()
     [["show", "agui-nothing"], "no receipt agui-nothing"],
     [["proof", "600"], "entries 0 to 599"],
     [["export", "x", "--proof", "600"], "600 entries"],
-    [["export", "x", "--proof", "first"], "has a number"],
-    [["verify", "nowhere"], "is not there"],
-    [["verify", gateway.path("keys")], "holds no export"],
+    [["export", "x", "--proof", "first"], "the number of an entry"],
+    [["verify", "nowhere"], "does not exist"],
+    [["verify", gateway.path("keys")], "is not an export"],
     [["verify", gateway.path("export"), "--key", "me"], "64 hexadecimal digits"],
     [["verify", gateway.path("export"), "--log-key", "me"], "name+id+key"],
-    [["list", "--config", "nowhere.yaml"], "nowhere.yaml is not there"],
+    [["list", "--config", "nowhere.yaml"], "nowhere.yaml does not exist"],
   ];
   for (const [args, hint] of wrong) {
     const { code, out } = await gateway.run("receipts", ...args);
@@ -153,7 +153,7 @@ test("an entry shown as JSON and its proof verify with the log's key, and not wi
   writeFileSync(file, entry);
   const proof = gateway.path("17.tlog-proof");
   const made = await gateway.run("receipts", "proof", `agui-${evt(17)}`, "--output", proof);
-  expect(made.out).toBe(`wrote ${proof}: entry 17 among 600\n`);
+  expect(made.out).toBe(`wrote ${proof}: proof of entry 17 in a log of 600 entries\n`);
   const good = await gateway.run("receipts", "verify", file, "--proof", proof, ...trust());
   expect(good).toMatchObject({ code: 0, out: expect.stringContaining("signed by keys you trust") });
   const blind = await gateway.run("receipts", "verify", file, "--proof", proof);
@@ -255,7 +255,7 @@ test("verbs answer beside a running gateway, as of its last checkpoint", async (
   const other = createSampleGateway();
   await other.run("keys", "new");
   const log = await other.open();
-  expect((await other.run("receipts", "list")).out).toBe("no receipts yet\n");
+  expect((await other.run("receipts", "list")).out).toBe("the log has no receipts yet\n");
   expect((await other.run("receipts", "verify")).code).toBe(0);
   for (const size of [3, 6]) {
     await Promise.all([0, 1, 2].map((number) => log.append(sampleDraft(size - 3 + number))));

@@ -9,9 +9,9 @@ import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { LocationFlags } from "./location.js";
 
 const EXAMPLE = `
-With --json it is the exact bytes of the log, which \`receipts verify\` takes as a file.
+With --json the output is the exact bytes of the log. countersign receipts verify reads them from a file.
 
-Example:
+Examples:
   $ countersign receipts show 1024
   $ countersign receipts show agui-evt_01JD0Z0000000000000000000
   $ countersign receipts show 1024 --json > entry.json
@@ -21,10 +21,10 @@ Example:
 export function registerShow(group: Command): void {
   const command = group
     .command("show")
-    .description("one entry, by its number in the log or by its receipt id")
-    .argument("<which>", "number or receipt id");
+    .description("show one entry of the log")
+    .argument("<which>", "number of the entry, or receipt id");
   addLocationFlags(command)
-    .option("--json", "the entry itself, canonical JSON")
+    .option("--json", "print the entry itself, as canonical JSON")
     .addHelpText("after", EXAMPLE)
     .action(async (which: string, flags: LocationFlags & { json?: boolean }) => {
       const { bytes, seq } = await withStore(findLocation(flags), (store) =>
@@ -37,6 +37,6 @@ export function registerShow(group: Command): void {
         return;
       }
       printLine(describeEntry(decodeEntry(bytes)));
-      printLine(pc.dim(`\nprove it: countersign receipts proof ${seq}`));
+      printLine(pc.dim(`\nProve it: countersign receipts proof ${seq}`));
     });
 }

@@ -15,24 +15,18 @@ type Flags = LocationFlags & FilterFlags & { by: string; bucket?: string; json?:
 const EXAMPLE = `
 Columns: ${ENTRY_COLUMNS.join(", ")}
 
-Example, "how many submit events hit a modal in the last hour?":
-  $ countersign receipts stats --classification submit --target modal --since 1h
+Examples:
+  $ countersign receipts stats --classification submit --target modal --since 1h   # submits on a modal in the last hour
   $ countersign receipts stats --by classification,allowed --bucket 5m --since 1h
 `;
 
 /** Adds `countersign receipts stats`. */
 export function registerStats(group: Command): void {
-  const command = group
-    .command("stats")
-    .description("counts of decisions, by any column, over time");
+  const command = group.command("stats").description("count decisions by column and over time");
   addFilterFlags(addLocationFlags(command))
-    .option(
-      "--by <columns>",
-      "columns to count apart, with commas between",
-      "classification,allowed",
-    )
-    .option("--bucket <span>", "width of a time bucket: 5m, 1h, 1d")
-    .option("--json", "for machines")
+    .option("--by <columns>", "columns to group by, separated by commas", "classification,allowed")
+    .option("--bucket <span>", "length of a time bucket: 5m, 1h, 1d")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(stats);
 }
@@ -58,7 +52,7 @@ async function stats(flags: Flags): Promise<void> {
     ...group.map((value) => (value === null ? "-" : printableText(String(value)))),
     String(count),
   ]);
-  printLine(rows.length === 0 ? "no receipts match" : formatTable(header, cells));
+  printLine(rows.length === 0 ? "no receipt matches the options" : formatTable(header, cells));
 }
 
 function readColumns(text: string): EntryColumn[] {
@@ -70,7 +64,7 @@ function readColumns(text: string): EntryColumn[] {
       if (column !== undefined) return column;
       throw new CountersignError(
         "ERR_CLI_COLUMN",
-        `unknown column ${name}; the columns are ${ENTRY_COLUMNS.join(", ")}`,
+        `no column has the name ${name}. Fix: use one of ${ENTRY_COLUMNS.join(", ")}`,
         { column: name },
       );
     });

@@ -26,7 +26,9 @@ export function collectKey(text: string, before: string[] | undefined): string[]
   try {
     return [...(before ?? []), encodeKeyText(parseKeyText(text))];
   } catch {
-    throw new InvalidArgumentError("a receipt key is ed25519: and 64 hexadecimal digits");
+    throw new InvalidArgumentError(
+      "Write ed25519: and 64 hexadecimal digits, as countersign keys show prints.",
+    );
   }
 }
 
@@ -35,7 +37,7 @@ export function collectLogKey(text: string, before: string[] | undefined): strin
   try {
     parseVkey(text);
   } catch {
-    throw new InvalidArgumentError("a log key reads name+id+key, as in log.vkey");
+    throw new InvalidArgumentError("Write name+id+key, as in the file log.vkey.");
   }
   return [...(before ?? []), text];
 }

@@ -54,7 +54,7 @@ test("export writes what is covered and says how many entries are not", async ()
   });
   const { out } = await run("export-2");
   expect(out).toContain("wrote 20 entries");
-  expect(out).toContain("7 more entries lie beyond the last checkpoint");
+  expect(out).toContain("7 more entries are newer than the last checkpoint");
 });
 
 test("receipts.jsonl alone can be verified: signatures, but not that all are there", async () => {

@@ -20,14 +20,15 @@ type Flags = LocationFlags & {
 };
 
 const EXAMPLE = `
-Takes an export directory, a file with one receipt or entry, receipts.jsonl alone, or, without an argument, the live store.
-A live store must go on from the checkpoint beside the gateway's keys, an export from one you kept (--older): a log that lost its end does not.
-A live store with entries that lacks its checkpoint, key history, ledger or the checkpoint beside the keys is not valid.
-Trust is a list you bring: --key for receipts, --log-key for the log. Without one, validity is told and trust is not.
+Verifies an export directory, a file with one receipt or entry, a file receipts.jsonl, or the store of the gateway.
+To detect a log that lost its end, the command compares the store with the checkpoint in the gateway's key directory, and an
+export with a checkpoint that you kept (--older). A store with entries must have its checkpoint, key history and ledger.
+Name the keys that you trust: --key for receipts, --log-key for the log. Without them the command checks that the log is
+consistent, but not who signed it.
 
-Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could not be checked.
+Exit code: 0 valid, 1 not valid or signed with a key that you did not name, 2 could not be verified.
 
-Example:
+Examples:
   $ countersign receipts verify
   $ countersign receipts verify audit-2026-11 --log-key "$VKEY" --key ed25519:4f8d…
   $ countersign receipts verify audit-2026-12 --older audit-2026-11/checkpoint
@@ -40,19 +41,19 @@ Example:
 export function registerVerify(group: Command): void {
   const command = group
     .command("verify")
-    .description("check receipts, proofs or a whole log, trusting only the keys you name")
-    .argument("[what]", "export directory or file; the live store when left out");
+    .description("verify receipts, proofs or a whole log with the keys that you trust")
+    .argument("[what]", "export directory or file (default: the store of the gateway)");
   addLocationFlags(command)
-    .option("--key <key>", "a receipt key you trust, ed25519:HEX (repeatable)", collectKey)
-    .option("--log-key <vkey>", "a log key you trust (repeatable)", collectLogKey)
+    .option("--key <key>", "trusted receipt key, ed25519:HEX (repeatable)", collectKey)
+    .option("--log-key <vkey>", "trusted log key (repeatable)", collectLogKey)
     .option(
       "--key-history <file>",
-      "keys.jsonl: trust what your keys handed over to (single files)",
+      "keys.jsonl: also trust the keys that your keys signed (single files)",
     )
-    .option("--event <file>", "your own copy of the event, to compare the payload hash")
-    .option("--proof <file>", "a .tlog-proof for the entry in the file")
-    .option("--older <file>", "a checkpoint you kept: the log must go on from it")
-    .option("--json", "for machines")
+    .option("--event <file>", "your copy of the event, to compare its hash")
+    .option("--proof <file>", "proof (.tlog-proof) of the entry in the file")
+    .option("--older <file>", "older checkpoint that you kept; the log must contain it")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(verify);
 }

@@ -8,9 +8,9 @@ import { printJson, printLine } from "../../output/print.js";
 import { readPort } from "../capture/arguments.js";
 
 const EXAMPLE = `
-The agent listens on the loopback interface only. It is a stand-in made of rules, not a language model.
+The agent listens on the loopback interface only. It follows rules and uses no language model.
 
-Example:
+Examples:
   $ countersign redteam agent --port 8000
   $ countersign redteam run --target http://127.0.0.1:8000/
 `;
@@ -21,10 +21,10 @@ type Flags = { hardened?: boolean; port: number; json?: boolean };
 export function registerAgent(group: Command): void {
   group
     .command("agent")
-    .description("start the demo agent that the library attacks, vulnerable or hardened")
-    .option("--hardened", "the one that resists")
+    .description("start a vulnerable agent for tests, or a hardened one")
+    .option("--hardened", "start the agent that resists the attacks")
     .option("-p, --port <number>", "port on 127.0.0.1, 0 for a free one", readPort, 0)
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(agent);
 }
@@ -37,7 +37,7 @@ async function agent(flags: Flags): Promise<void> {
   if (flags.json === true) printJson({ kind, url, webSocketUrl });
   else {
     printLine(`${kind} agent: ${url} and ${webSocketUrl}`);
-    printLine(`next: countersign redteam run --target ${url}`);
+    printLine(`Next: countersign redteam run --target ${url}`);
   }
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 export function readCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 1000) {
-    throw new InvalidArgumentError("a whole number from 1 to 1000");
+    throw new InvalidArgumentError("Write a whole number from 1 to 1000.");
   }
   return count;
 }
@@ -13,7 +13,7 @@ export function readCount(text: string): number {
 export function readSeconds(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0 && seconds <= 86_400)) {
-    throw new InvalidArgumentError("seconds, more than 0 and at most 86400");
+    throw new InvalidArgumentError("Write seconds: more than 0, at most 86400.");
   }
   return Math.ceil(seconds * 1000);
 }
@@ -25,7 +25,7 @@ export function readHeader(
 ): Record<string, string> {
   const [, name, value] = /^([\w-]+):\s*([\x20-\x7e]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError("a header such as 'Authorization: Bearer …'");
+    throw new InvalidArgumentError("Write a header such as 'Authorization: Bearer …'.");
   }
   return { ...before, [name.toLowerCase()]: value };
 }

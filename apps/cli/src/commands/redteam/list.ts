@@ -5,7 +5,7 @@ import { formatTable } from "../../output/table.js";
 import { loadDocuments } from "./sources.js";
 
 const EXAMPLE = `
-Example:
+Examples:
   $ countersign redteam list --filter approval
   $ countersign redteam list --filter ASI06:2025
 `;
@@ -16,10 +16,10 @@ type Flags = { filter?: string; json?: boolean };
 export function registerList(group: Command): void {
   group
     .command("list")
-    .description("show the documents that would run")
-    .argument("[documents...]", "files or folders; the built-in library when there are none")
+    .description("list attack documents")
+    .argument("[documents...]", "files or folders (default: the built-in library)")
     .option("-f, --filter <words>", "only documents with one of these words")
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(list);
 }

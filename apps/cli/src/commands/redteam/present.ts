@@ -121,6 +121,6 @@ export function printComparison(comparisons: readonly Comparison[]): void {
   if (changed.length === 0) printLine("nothing changed since the baseline");
   for (const { id, change, before, now } of changed) {
     const word = change === "fixed" ? pc.green(change) : pc.red(change);
-    printLine(`${word} ${visible(id)}: ${before ?? "not there"} → ${now}`);
+    printLine(`${word} ${visible(id)}: ${before ?? "new"} → ${now}`);
   }
 }

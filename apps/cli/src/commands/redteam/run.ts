@@ -34,25 +34,25 @@ import { loadDocuments } from "./sources.js";
 const INDETERMINATE = { partial: 3, interrupted: 130 } as const;
 
 const EXAMPLE = `
-Without documents the built-in library runs. A target that refuses an attack with 400, 403, 409, 413, 415 or
-422 has resisted it, if it answered a harmless request before.
+A target resists an attack if it rejects the request with 400, 403, 409, 413, 415 or 422 after it answered a harmless
+request.
 
 With --through each document runs directly and through the gateway, and the second outcome counts:
-  exploited → blocked    the gateway closes it; behind "by" stands its rule or code
-  exploited → exploited  works through the gateway too: close it, see ${pageReference("redteam/behind-the-gateway.md")}
-  blocked   → blocked    the agent refuses it by itself
-  resisted               every payload was delivered, every indicator had something to look at, and none matched
-  error, unsupported     an actor, phase or indicator that is named kept the document from being decided
-Where a code does not say which rule it was, countersign receipts show RECEIPT does. A gateway that observes
-blocks nothing: set mode: enforce in its policy first.
+  exploited → blocked    the gateway blocks the attack; "by" names the rule or code
+  exploited → exploited  the attack also works through the gateway; how to close it: ${pageReference("redteam/behind-the-gateway.md")}
+  blocked   → blocked    the agent rejects the attack itself
+  resisted               every payload was delivered, every indicator could be evaluated, and none matched
+  error, unsupported     the named actor, phase or indicator could not be evaluated
+countersign receipts show RECEIPT names the rule behind a code. A gateway in observe mode blocks nothing: set
+mode: enforce in its policy first.
 
---filter takes words joined by commas, any of which is enough: part of an id, name, tag or mapping,
-severity:critical, tag:approval.
+--filter takes words separated by commas. A document matches if one word is part of its id, name, tag or mapping, or equals
+its severity or tag: severity:critical, tag:approval.
 
-Exit code: 0 clean, 1 exploited, 2 an error or an unsupported document, 3 partial; the first of 1, 2, 3 that
-applies. With --baseline: 1 when something is new or worse, 0 when not (2 for errors stays). 130 interrupted.
+Exit code: 0 no attack succeeded, 1 exploited, 2 an error or an unsupported document, 3 partial, 130 interrupted; the first of
+1, 2, 3 that applies. With --baseline: 1 a result is new or worse, 0 none is; errors stay 2.
 
-Example:
+Examples:
   $ countersign redteam run --demo vulnerable --html report.html
   $ countersign redteam run --target http://127.0.0.1:8000/agent --filter severity:critical
   $ countersign redteam run attacks/ --target http://127.0.0.1:8000/ --through http://127.0.0.1:8080/agents/support
@@ -84,43 +84,53 @@ type Flags = {
 export function registerRun(group: Command): void {
   group
     .command("run")
-    .description("perform attack documents against an agent and say which got through")
-    .argument("[documents...]", "files or folders of OATF documents")
+    .description("run attack documents against an agent and report which succeed")
+    .argument(
+      "[documents...]",
+      "files or folders of OATF documents (default: the built-in library)",
+    )
     .option("-t, --target <url>", "address of the agent", readAddress)
-    .option("--through <url>", "address of a gateway before the same agent", readAddress)
+    .option("--through <url>", "address of a gateway in front of the same agent", readAddress)
     .addOption(
       new Option("--demo <agent>", "attack a built-in agent").choices(["vulnerable", "hardened"]),
     )
     .addOption(
-      new Option("--transport <kind>", "default: by the address").choices([
+      new Option("--transport <kind>", "transport (default: from the address)").choices([
         "post",
         "get",
         "websocket",
       ]),
     )
-    .option("-H, --header <header>", "sent with every request, repeatable", readHeader)
+    .option(
+      "-H, --header <header>",
+      'header of every request, "Name: value" (repeatable)',
+      readHeader,
+    )
     .option("-f, --filter <words>", "only documents with one of these words")
     .option("--repeat <n>", "run each document n times; the worst outcome counts", readCount, 1)
-    .option("--concurrency <n>", "documents at the same time", readCount, 4)
+    .option("--concurrency <n>", "number of documents that run at the same time", readCount, 4)
     .addOption(
-      new Option("--timeout <seconds>", "for one document")
+      new Option("--timeout <seconds>", "time limit of one document")
         .argParser(readSeconds)
         .default(300_000, "300"),
     )
     .addOption(
-      new Option("--idle <seconds>", "silence on a stream before it is given up")
+      new Option("--idle <seconds>", "time limit for a stream without events")
         .argParser(readSeconds)
         .default(60_000, "60"),
     )
-    .option("--strict", "judge single events only, never the joined text of a run")
-    .option("--reveal", "show matched text in evidence; it may hold secrets")
-    .option("--trace", "with --json: include what was sent and received")
-    .option("--baseline <file>", "an earlier --json report; fail only on what is new or worse")
-    .option("--resume <file>", "keep finished documents there and do not run them again")
+    .option("--strict", "evaluate single events only, never the joined text of a run")
+    .option("--reveal", "show the matched text, which may contain secrets")
+    .option("--trace", "with --json: include all messages")
+    .option(
+      "--baseline <file>",
+      "earlier --json report; fail only on results that are new or worse",
+    )
+    .option("--resume <file>", "store finished documents in this file and do not run them again")
     .option("--junit <file>", "write JUnit XML")
     .option("--sarif <file>", "write SARIF 2.1.0")
-    .option("--html <file>", "write a page with the timeline of every trace")
-    .option("--json", "for machines")
+    .option("--html <file>", "write an HTML page with a timeline of each run")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(run);
 }
@@ -128,7 +138,7 @@ export function registerRun(group: Command): void {
 async function run(paths: readonly string[], flags: Flags): Promise<void> {
   const documents = loadDocuments(paths, flags.filter);
   if (documents.length === 0)
-    throw new TypeError("no document is left; change --filter or the paths");
+    throw new TypeError("no document matches. Fix: change --filter or the paths");
   for (const option of ["junit", "sarif", "html", "resume"] as const) {
     requireFolder(`--${option}`, flags[option]);
   }
@@ -156,7 +166,7 @@ function startDemoAgent({ demo }: Flags): Promise<RunningAgent> | undefined {
 function targetOf(flags: Flags, demo: RunningAgent | undefined): string {
   const target = flags.target ?? (flags.transport === "websocket" ? demo?.webSocketUrl : demo?.url);
   if (target !== undefined) return target;
-  throw new TypeError("no target: give --target URL, or try --demo vulnerable");
+  throw new TypeError("no target. Fix: add --target URL, or try --demo vulnerable");
 }
 
 async function runAll(

@@ -7,9 +7,9 @@ import { printJson, printLine } from "../../output/print.js";
 import { loadDocuments } from "./sources.js";
 
 const EXAMPLE = `
-Exit code: 0 when every document is valid, 1 when one is not, 2 when a file cannot be read.
+Exit code: 0 every document is valid, 1 a document is not valid, 2 a file cannot be read.
 
-Example:
+Examples:
   $ countersign redteam validate attacks/
 `;
 
@@ -19,10 +19,10 @@ type Flags = { json?: boolean; strict?: boolean };
 export function registerValidate(group: Command): void {
   group
     .command("validate")
-    .description("say whether documents are valid OATF, and where they are not")
-    .argument("[documents...]", "files or folders; the built-in library when there are none")
-    .option("--strict", "warnings count as failures")
-    .option("--json", "for machines")
+    .description("check that attack documents are valid OATF, and show where they are not")
+    .argument("[documents...]", "files or folders (default: the built-in library)")
+    .option("--strict", "treat warnings as errors")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(validate);
 }

@@ -10,10 +10,10 @@ import { showSteps } from "./step.js";
 import { readPort } from "../capture/arguments.js";
 
 const EXAMPLE = `
-Serves a recording as an agent, over SSE and WebSocket on the same port: the first request gets the first
-recorded connection, the next one the second. Recordings are read as they are needed, never loaded whole.
+The command serves SSE and WebSocket on one port. The first request gets the first recorded connection, the second request
+the second one. It reads the recording step by step and never loads the whole file.
 
-Example:
+Examples:
   $ countersign replay session.agui.jsonl --port 8000
   $ countersign replay session.agui.jsonl --speed 10 --echo-ids
   $ countersign replay session.agui.jsonl --step
@@ -30,13 +30,13 @@ export function registerReplay(program: Command): void {
     .option("--port <port>", "local port, 0 for a free one", readPort, 0)
     .option(
       "--speed <factor>",
-      "1 as recorded, 10 ten times as fast, max without any wait",
+      "speed: 1 as recorded, 10 ten times as fast, max without waiting",
       readSpeed,
       1,
     )
-    .option("--echo-ids", "answer with the thread and run of the request")
+    .option("--echo-ids", "use the thread and run ids of the request")
     .option("--step", "show the events one by one in the terminal instead")
-    .option("--json", "for machines")
+    .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(replay);
 }
@@ -78,7 +78,7 @@ async function requireRecording(file: string, open: OpenRecording): Promise<void
   }
   throw new CountersignError(
     "ERR_INSPECT_RECORDING_EMPTY",
-    `${file} is not a recording: it holds no AG-UI event; \`countersign capture\` makes one`,
+    `${file} is not a recording: it contains no AG-UI event. Fix: record one with countersign capture`,
     {},
   );
 }
@@ -89,6 +89,6 @@ function isEvent(value: JsonValue): boolean {
 
 function readSpeed(text: string): number {
   const speed = text === "max" ? Infinity : Number(text);
-  if (!(speed > 0)) throw new InvalidArgumentError("write a number above 0, or max");
+  if (!(speed > 0)) throw new InvalidArgumentError("Write a number above 0, or max.");
   return speed;
 }
