@@ -13,6 +13,16 @@ test("every sample on the page about access loads", () => {
   }
 });
 
+test.each(["jwt", "postgresql"])("every configuration in docs/how-to/%s.md loads", (name) => {
+  const page = readFileSync(new URL(`../../../../docs/how-to/${name}.md`, import.meta.url), "utf8");
+  const samples = [...page.matchAll(/```yaml\n(# countersign\.yaml\n[\s\S]*?)```/g)];
+  expect(samples.length).toBeGreaterThan(0);
+  const environment = { DATABASE_URL: "postgres://localhost/countersign" };
+  for (const [, text = ""] of samples) {
+    expect(() => loadConfig(text, { file: "countersign.yaml", environment })).not.toThrow();
+  }
+});
+
 test("the page shows every limit at its default", () => {
   const sample = SAMPLES.find((text) => text.startsWith("limits:")) ?? "";
   const { limits } = loadConfig(sample, { file: "countersign.yaml", environment: {} });

@@ -1,5 +1,5 @@
 /**
- * One metric as operators know it; docs/operate.md has the same table, and a test compares them.
+ * One metric as operators know it; docs/reference/metrics.md has the same table, and a test compares them.
  */
 export type MetricFacts = {
   readonly type: "counter" | "gauge" | "histogram";

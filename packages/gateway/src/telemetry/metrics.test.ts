@@ -121,8 +121,8 @@ test("a histogram counts a value at its bound into that bucket", () => {
   expect(() => new Histogram([2, 1])).toThrow(TypeError);
 });
 
-test("the operators' page lists exactly the existing metrics, with type and labels", () => {
-  const page = readFileSync(new URL("../../../../docs/operate.md", import.meta.url), "utf8");
+test("the metrics page lists exactly the existing metrics, with type and labels", () => {
+  const page = readFileSync(new URL("../../../../docs/reference/metrics.md", import.meta.url), "utf8");
   const listed = [
     ...page.matchAll(/^\| `((?:countersign|process|nodejs)_\w+)` \| (\w+) \| ([^|]*) \|/gmu),
   ];
