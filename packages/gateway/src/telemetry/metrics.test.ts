@@ -122,7 +122,10 @@ test("a histogram counts a value at its bound into that bucket", () => {
 });
 
 test("the metrics page lists exactly the existing metrics, with type and labels", () => {
-  const page = readFileSync(new URL("../../../../docs/reference/metrics.md", import.meta.url), "utf8");
+  const page = readFileSync(
+    new URL("../../../../docs/reference/metrics.md", import.meta.url),
+    "utf8",
+  );
   const listed = [
     ...page.matchAll(/^\| `((?:countersign|process|nodejs)_\w+)` \| (\w+) \| ([^|]*) \|/gmu),
   ];
