@@ -152,22 +152,73 @@ test("a request cannot skip open interrupts", async () => {
   await ask();
   const other = pay("n1", '{"amount":5000}');
   for (const fields of [
-    {},
-    { resume: [] },
     { messages: [{ id: "u", role: "user", content: "" }] },
+    { forwardedProps: { command: { resume: true } } },
+    { state: { approved: true } },
+    {
+      protocolVersion: undefined,
+      forwardedProps: { command: { resume: true } },
+      resume: [no("x")],
+    },
   ]) {
-    expect((await run(other, fields)).code).toBe("ERR_RESUME_INCOMPLETE");
+    expect((await run(other, fields)).code).not.toBe("200");
   }
   expect(fixture.agentRequests).toHaveLength(1);
   expect((await run(text("a1", "fine"), resume(no("i1")))).code).toBe("200");
   expect((await run(other)).calls).toEqual(["n1"]);
 });
 
+test("a request that says nothing new leaves the question open, and the run may only ask again", async () => {
+  await begin();
+  await ask();
+  const result = { type: "TOOL_CALL_RESULT", messageId: "m", toolCallId: "c1", content: "paid" };
+  const silent = [{}, { resume: [] }, { protocolVersion: undefined }];
+  for (const [index, fields] of silent.entries()) {
+    const entries = fixture.recorder.drafts.length;
+    const look = `n${index}`;
+    const other = pay(`b${index}`, '{"amount":5000}');
+    const acts = [result, ...pay(`a${index}`), ...other, ...call(look, "look", "{}")];
+    expect(await run(acts, fields)).toEqual({ code: "200", calls: [look] });
+    const rules = fixture.recorder.drafts.slice(entries).map(({ rule }) => rule);
+    expect(rules).toContain("gateway/approval");
+  }
+  const next = { messages: [{ id: "u", role: "user", content: "next" }] };
+  expect((await run([], next)).code).toBe("ERR_RESUME_INCOMPLETE");
+  // The agent asks again about the same call, under a new id of the question.
+  await run([], {}, [asks("i2", "c1")]);
+  expect((await run([], resume(yes("i1")))).code).toBe("ERR_RESUME_UNKNOWN");
+  expect((await run(pay("n9"), resume(yes("i2")))).calls).toEqual(["n9"]);
+});
+
+test("a question about another call does not replace one that is open", async () => {
+  await begin();
+  await ask();
+  await run(call("c2", "look", "{}"), {}, [asks("i2", "c2")]);
+  expect((await run([], resume(yes("i2")))).code).toBe("ERR_RESUME_INCOMPLETE");
+  expect((await run(pay("n1"), resume(yes("i2"), no("i1")))).calls).toEqual([]);
+});
+
+test("an approval can be withdrawn while no run has finished with it, and not given again", async () => {
+  await begin();
+  await ask();
+  const failed = (events: object[], fields: object): Promise<Heard> =>
+    run([...events, { type: "RUN_ERROR", message: "no" }], fields, []);
+  expect((await failed([], resume(yes("i1")))).code).toBe("200");
+  const declined = { interruptId: "i1", status: "resolved", payload: { approved: false } };
+  expect((await failed(pay("n1"), resume(declined))).calls).toEqual([]);
+  expect((await run([], resume(yes("i1")))).code).toBe("ERR_RESUME_ANSWERED");
+  expect((await run([], resume(no("i1")))).code).toBe("ERR_RESUME_ANSWERED");
+  expect(await run(pay("n2"), resume(declined))).toEqual({ code: "200", calls: [] });
+  expect((await run(pay("n3"))).calls).toEqual([]);
+  expect((await run([], resume(no("i1")))).code).toBe("ERR_RESUME_UNKNOWN");
+});
+
 test("expired interrupts are cancelled, and the thread continues", async () => {
   await begin();
   const expiresAt = "2020-01-01T00:00:00Z";
   await run(pay("c1"), {}, [{ ...asks("i1", "c1"), expiresAt }]);
-  expect((await run([])).code).toBe("ERR_RESUME_INCOMPLETE");
+  const next = { messages: [{ id: "u", role: "user", content: "next" }] };
+  expect((await run([], next)).code).toBe("ERR_RESUME_INCOMPLETE");
   expect((await run([], resume(yes("i1")))).code).toBe("ERR_RESUME_EXPIRED");
   expect((await run([], resume(no("i1")))).code).toBe("200");
   expect((await run([])).code).toBe("200");

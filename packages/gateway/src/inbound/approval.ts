@@ -31,6 +31,7 @@ type UsedApprovals = Map<Approval, string | undefined>;
 type Refusal = { readonly reason: string; readonly mayAsk: boolean };
 
 const DECLINED: Refusal = { reason: "the person declined this call", mayAsk: true };
+const UNANSWERED: Refusal = { reason: "the person has not answered about this call", mayAsk: true };
 const USED: Refusal = { reason: "the person approved this call once", mayAsk: true };
 const DIFFERS: Refusal = {
   reason: "the call differs from the one the person was shown",
@@ -63,6 +64,8 @@ class Answers implements CallApprovals {
   readonly #used: UsedApprovals = new Map();
   /** The same for the calls that arrived: the decisions about them may still wait. */
   readonly #foreseen: UsedApprovals = new Map();
+  /** Calls of questions that are open: the person has not answered. */
+  readonly #unanswered: ReadonlySet<string | undefined>;
   /** Calls that the run ended by asking about. */
   readonly #questions = new Set<string>();
 
@@ -70,6 +73,7 @@ class Answers implements CallApprovals {
     this.#answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
     this.#asked = namesOf(approvals);
     this.#names = namesOf(this.#answers);
+    this.#unanswered = new Set(approvals.map(({ open }) => open?.toolCallId));
     this.#isAboutAll = approvals.some(({ tools = [] }) => tools.length > MAX_NAMED_TOOLS);
     this.#earlier = new Map([...calls].map(([id, call]) => [id, call.arguments]));
   }
@@ -90,8 +94,8 @@ class Answers implements CallApprovals {
   refusalReason(request: DecisionRequest): string | undefined {
     const id = callIdOf(request);
     const isQuestion = id !== undefined && this.#questions.has(id);
-    if (isQuestion && request.facts.source === "TOOL_CALL_RESULT") {
-      return "the person has not answered about this call";
+    if (id !== undefined && request.facts.source === "TOOL_CALL_RESULT") {
+      if (isQuestion || this.#unanswered.has(id)) return UNANSWERED.reason;
     }
     const refusal = this.#refusal(request, this.#used);
     return refusal === undefined || (isQuestion && refusal.mayAsk) ? undefined : refusal.reason;
@@ -119,9 +123,8 @@ class Answers implements CallApprovals {
     const [call] = facts.toolCalls ?? [];
     if (call === undefined) return undefined;
     const id = callIdOf(request);
-    if (id !== undefined && this.#matches({ id }).some(({ isGranted }) => !isGranted)) {
-      return DECLINED;
-    }
+    const refused = id === undefined ? [] : this.#matches({ id }).filter(isRefusal);
+    if (refused.length > 0) return refusalBy(refused);
     const asked = this.#toolLike(call.name);
     if (asked === undefined) return undefined;
     if (call.state === "partial" && source === "TOOL_CALL_START") return undefined;
@@ -148,24 +151,31 @@ class Answers implements CallApprovals {
       used.set(free, id);
       return undefined;
     }
-    if (matches.some(({ isGranted }) => !isGranted) || this.#isDeclinedAsRead(call.name, digest)) {
-      return DECLINED;
-    }
+    const refusing = [...matches, ...this.#asRead(call.name, digest)].filter(isRefusal);
+    if (refusing.length > 0) return refusalBy(refusing);
     if (matches.length > 0) return USED;
     return this.#isAboutAll || this.#asked.has(call.name) ? DIFFERS : undefined;
   }
 
-  /** Whether the person declined arguments that the gateway could not parse and that a client parses as these. */
-  #isDeclinedAsRead(name: string, digest: string): boolean {
-    return this.#answers.some(
-      ({ call, isGranted }) =>
-        !isGranted && nameOf(call) === name && (call as Named).lenient === digest,
+  /** The answers about arguments that the gateway could not parse and that a client parses as these. */
+  #asRead(name: string, digest: string): Approval[] {
+    return this.#answers.filter(
+      ({ call }) => nameOf(call) === name && (call as Named).lenient === digest,
     );
   }
 
   #matches(call: AskedCall): Approval[] {
     return this.#answers.filter((answer) => isSameCall(answer.call, call));
   }
+}
+
+function isRefusal({ isGranted }: Approval): boolean {
+  return !isGranted;
+}
+
+/** The reason of answers that refuse a call; a question that is open refuses it until the person answers. */
+function refusalBy(answers: readonly Approval[]): Refusal {
+  return answers.every(({ open }) => open !== undefined) ? UNANSWERED : DECLINED;
 }
 
 function namesOf(answers: readonly Approval[]): Set<string> {

@@ -66,8 +66,12 @@ export const SECOND_RUN: Finding = {
   isMandatory: true,
 };
 
-/** A row that only one gateway can write, and the finding for the gateway that comes second. */
-export type Claim = { readonly row: StoredRow; readonly finding: Finding };
+/** A row that only one gateway can write, and the finding for the gateway that comes second. A lookup writes nothing. */
+export type Claim = {
+  readonly row: StoredRow;
+  readonly finding: Finding;
+  readonly isLookup?: true;
+};
 
 const RULES = "ag_ui_request.";
 

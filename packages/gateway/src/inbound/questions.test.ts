@@ -41,6 +41,8 @@ type Call = {
 
 /** What the person does before a run; the answers alternate over the open questions. */
 type Turn = {
+  /** `says nothing`: a request without an answer, as of a reloaded page. `withdraws`: declines what a failed run was given. */
+  readonly person: "answers" | "says nothing" | "withdraws";
   readonly answers: readonly ("approve" | "decline" | "cancel")[];
   readonly calls: readonly Omit<Call, "id">[];
   readonly end: "success" | "error" | "cut";
@@ -104,6 +106,9 @@ function eventsOf(calls: readonly Call[]): object[] {
 
 const keyOf = ({ tool, args }: { tool: string; args: string }): string => `${tool} ${args}`;
 
+type Answer = { interruptId: string; status: string; payload?: { approved: boolean } };
+const isGrant = ({ payload }: Answer): boolean => payload?.approved === true;
+
 /** The calls and results that a client has after a stream, with the questions at its end. */
 function readStream(events: readonly Seen[]) {
   const calls = new Map<string, { tool: string; args: string }>();
@@ -146,6 +151,12 @@ const CALL = fc.record({
 });
 const TURNS = fc.array(
   fc.record({
+    person: fc.constantFrom(
+      "answers" as const,
+      "answers" as const,
+      "says nothing" as const,
+      "withdraws" as const,
+    ),
     answers: fc.array(fc.constantFrom("approve" as const, "decline" as const, "cancel" as const), {
       minLength: 1,
       maxLength: 3,
@@ -163,14 +174,15 @@ class Thread {
   #open: { id: string; call: { tool: string; args: string } }[] = [];
   readonly #declined = new Set<string>();
   /** The answers of a run that broke off; the client repeats them. */
-  #repeated: { interruptId: string; status: string; payload?: object }[] | undefined;
+  #repeated: Answer[] | undefined;
   /** Every difference from what this test expects. */
   readonly problems: string[] = [];
 
-  async turn({ answers, calls, end }: Turn): Promise<void> {
+  async turn({ person, answers, calls, end }: Turn): Promise<void> {
     this.#runs += 1;
     const runId = `r${this.#runs}`;
-    const resume =
+    const isSilent = person === "says nothing" && this.#open.length > 0;
+    const given: Answer[] =
       this.#repeated ??
       this.#open.map(({ id }, index) => {
         const answer = answers[index % answers.length];
@@ -178,25 +190,20 @@ class Thread {
           ? { interruptId: id, status: "cancelled" }
           : { interruptId: id, status: "resolved", payload: { approved: answer === "approve" } };
       });
+    const resume = isSilent
+      ? []
+      : person === "withdraws" && this.#repeated !== undefined
+        ? given.map((one) => (isGrant(one) ? { ...one, payload: { approved: false } } : one))
+        : given;
     const asked = new Set(this.#open.map(({ call: { tool } }) => tool));
-    const approvals: string[] = [];
-    for (const { interruptId, payload } of resume) {
-      const question = this.#open.find(({ id }) => id === interruptId);
-      if (question === undefined) continue;
-      if ((payload as { approved?: boolean } | undefined)?.approved === true) {
-        approvals.push(keyOf(question.call));
-      }
-    }
-    for (const { interruptId, payload } of resume) {
-      const question = this.#open.find(({ id }) => id === interruptId);
-      const isGranted = (payload as { approved?: boolean } | undefined)?.approved === true;
-      if (question !== undefined && isGranted) this.#declined.delete(keyOf(question.call));
-    }
-    for (const { interruptId, payload } of resume) {
-      const question = this.#open.find(({ id }) => id === interruptId);
-      const isGranted = (payload as { approved?: boolean } | undefined)?.approved === true;
-      if (question !== undefined && !isGranted) this.#declined.add(keyOf(question.call));
-    }
+    const answered = (isGranted: boolean): string[] =>
+      resume
+        .filter((answer) => isGrant(answer) === isGranted)
+        .flatMap(({ interruptId }) => this.#open.filter(({ id }) => id === interruptId))
+        .map((question) => keyOf(question.call));
+    const approvals = answered(true);
+    for (const key of approvals) this.#declined.delete(key);
+    for (const key of answered(false)) this.#declined.add(key);
     const own = calls.map((one, index) => ({
       ...one,
       id: `${this.#id}-${runId}-c${index}`,
@@ -242,12 +249,26 @@ class Thread {
     if (`${arrived}` !== `${expected}`) this.problems.push(`${arrived} instead of ${expected}`);
     this.#check(own, seen, { asked, approvals, end });
     const isOver = events.some(({ type }) => type === "RUN_FINISHED");
-    this.#repeated = isOver || resume.length === 0 ? undefined : resume;
-    if (!isOver) return;
-    this.#open = seen.questions.map(({ id, toolCallId }) => ({
-      id,
-      call: seen.calls.get(toolCallId) as { tool: string; args: string },
-    }));
+    if (isSilent) {
+      if (!isOver) return;
+      // Questions about other calls stay open, with the answer of a failed run.
+      const again = new Set(
+        seen.questions.flatMap(({ toolCallId }) => seen.calls.get(toolCallId) ?? []).map(keyOf),
+      );
+      this.#open = this.#open.filter((one) => !again.has(keyOf(one.call)));
+    } else {
+      this.#repeated = isOver || resume.length === 0 ? undefined : resume;
+      if (!isOver) return;
+      this.#open = [];
+    }
+    const ids = new Set(this.#open.map(({ id }) => id));
+    this.#repeated = this.#repeated?.filter(({ interruptId }) => ids.has(interruptId));
+    for (const { id, toolCallId } of seen.questions) {
+      const call = seen.calls.get(toolCallId) as { tool: string; args: string };
+      this.#open.push({ id, call });
+      this.#repeated?.push({ interruptId: id, status: "cancelled" });
+    }
+    if (this.#repeated?.length === 0) this.#repeated = undefined;
   }
 
   /** An act that needs approval happens only if the person approved exactly it; every question reaches the person. */

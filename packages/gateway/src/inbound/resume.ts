@@ -13,6 +13,8 @@ export type Approval = {
   /** Absent if the interrupt names tools and no call. */
   readonly call?: AskedCall;
   readonly isGranted: boolean;
+  /** The person has not answered: the call of this id, if the interrupt names one, gets no result either. */
+  readonly open?: { readonly toolCallId: string | undefined };
   /** The tools that the interrupt names in addition to a delivered call. */
   readonly tools?: readonly string[];
 };
@@ -21,15 +23,19 @@ export type Approval = {
 const MAX_DECLINED = 64;
 
 /**
- * Checks the answers to interrupts against the open interrupts: all answered, in time, with a valid form, and once.
+ * Checks the answers to interrupts against the open interrupts: all answered, in time, with a valid form, and once. While no run has
+ * finished with an approval, the person may withdraw it.
  *
  * A client that names no protocol version may not know how to answer, so it may continue. The gateway then treats the calls that it was
  * asked about as declined.
+ *
+ * @param keepsInterrupts the request says nothing new: the interrupts stay open, and the run may only ask again
  */
 export function reviewResume(
   { resume = [], protocolVersion }: RunAgentInput,
   { interrupts, declined }: ThreadState,
   now: number,
+  keepsInterrupts = false,
 ): { findings: Finding[]; rows: StoredRow[]; claims: Claim[]; approvals: Approval[] } {
   const findings: Finding[] = [];
   const rows: StoredRow[] = [];
@@ -57,7 +63,11 @@ export function reviewResume(
       ...place,
     };
     const isSecond = covered.has(entry.interruptId);
-    if (isSecond || (interrupt.answer ?? answer) !== answer) findings.push(answered);
+    const isGranted = isGrant(entry);
+    // No run has finished with the approval, or the interrupt would not be open.
+    const withdraws = interrupt.isGranted === true && !isGranted;
+    const isOther = (interrupt.answer ?? answer) !== answer && !withdraws;
+    if (isSecond || isOther) findings.push(answered);
     // Only the first answer is checked, so that thousands of answers to one interrupt are not validated one by one.
     if (isSecond) continue;
     covered.add(entry.interruptId);
@@ -68,19 +78,34 @@ export function reviewResume(
       }
     }
     const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
-    const row: StoredRow = { kind: "answer", id: claimed, value: { said: answer } };
-    claims.push({ row, finding: answered });
-    const isGranted = isGrant(entry);
+    const withdrawn = `withdrawn ${interrupt.runId} ${entry.interruptId}`;
+    const isWithdrawn = withdraws || interrupt.isWithdrawn === true;
+    const claim = (id: string): Claim => ({
+      row: { kind: "answer", id, value: { said: answer } },
+      finding: answered,
+    });
+    claims.push(claim(isWithdrawn ? withdrawn : claimed));
+    // Another gateway may have accepted the withdrawal since this one read the thread.
+    if (isGranted) claims.push({ ...claim(withdrawn), isLookup: true });
+    const { isGranted: _before, ...asked } = interrupt;
     rows.push(
       rowOf("interrupt", entry.interruptId, {
-        ...interrupt,
+        ...asked,
         answer,
         ...(isGranted ? { isGranted } : {}),
+        ...(isWithdrawn ? { isWithdrawn } : {}),
       }),
     );
     approvals.push(...approvalOf(interrupt, isGranted));
   }
   const passed = [...interrupts].filter(([id]) => !covered.has(id));
+  if (keepsInterrupts) {
+    for (const [, interrupt] of passed) {
+      const open = { toolCallId: interrupt.toolCallId };
+      approvals.push(...approvalOf(interrupt, false).map((asked) => ({ ...asked, open })));
+    }
+    return { findings, rows, claims, approvals };
+  }
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
     const reason = "an open interrupt is not answered";
     const open = passed.map(([id]) => id);

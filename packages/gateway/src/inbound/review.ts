@@ -18,6 +18,8 @@ export type InputReview = {
   /** Rows that only one gateway can write, if nothing else refuses the request. */
   readonly claims: readonly Claim[];
   readonly approvals: readonly Approval[];
+  /** The request says nothing new, so the open interrupts stay open. */
+  readonly keepsInterrupts: boolean;
 };
 
 /**
@@ -34,7 +36,8 @@ export function reviewInput(
 ): InputReview {
   const history = reviewHistory(input, state, request.history);
   const results = reviewToolResults(input, history.fresh, state);
-  const resume = reviewResume(input, state, now);
+  const keepsInterrupts = history.fresh.length === 0 && saysNothing(input, written);
+  const resume = reviewResume(input, state, now, keepsInterrupts);
   return {
     findings: [
       ...history.findings,
@@ -46,5 +49,23 @@ export function reviewInput(
     rows: [...history.rows, ...results.rows, ...resume.rows, ...declaredRows(input, state)],
     claims: [...results.claims, ...resume.claims],
     approvals: request.mode("approval") === "off" ? [] : resume.approvals,
+    keepsInterrupts,
   };
+}
+
+/**
+ * Whether a request without new messages gives the agent nothing to act on: no answer, no change of the state and no property, which some
+ * agents read as an answer. A page that was reloaded sends such a request.
+ */
+function saysNothing(
+  { resume = [], state, forwardedProps }: RunAgentInput,
+  written: readonly string[] | undefined,
+): boolean {
+  if (resume.length > 0 || !isEmpty(forwardedProps)) return false;
+  return written === undefined ? isEmpty(state) : written.length === 0;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
 }

@@ -107,7 +107,13 @@ export class ThreadAdmission {
     const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
     const state = stateOf(rows);
     const written = writtenKeys(input.state, state.shared, policy.request.state.allowsKey);
-    let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
+    let review: InputReview = {
+      findings: [],
+      rows: [],
+      claims: [],
+      approvals: [],
+      keepsInterrupts: false,
+    };
     if (owner !== principal.id) {
       findings.unshift(FOREIGN);
     } else {
@@ -155,11 +161,18 @@ export class ThreadAdmission {
   async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<RowName[]> {
     const free: RowName[] = [];
     if (claims.length === 0) return free;
-    const { known } = await this.#ledger.claim(claims.map(({ row }) => ({ partition: key, row })));
-    claims.forEach(({ row, finding }, index) => {
+    const { known } = await this.#ledger.claim(
+      claims.map(({ row, isLookup }) => ({
+        partition: key,
+        row,
+        ...(isLookup === undefined ? {} : { isLookup }),
+      })),
+    );
+    claims.forEach(({ row, finding, isLookup }, index) => {
       const there = known[index];
-      if (there === undefined) free.push({ kind: row.kind, id: row.id });
-      else if (there["said"] !== row.value["said"]) findings.push(finding);
+      if (there === undefined) {
+        if (isLookup !== true) free.push({ kind: row.kind, id: row.id });
+      } else if (there["said"] !== row.value["said"]) findings.push(finding);
     });
     return free;
   }

@@ -93,6 +93,7 @@ export class ThreadLease {
    */
   readonly writtenKeys: readonly string[] | undefined;
   readonly #isHistoryChecked: boolean;
+  readonly #keepsInterrupts: boolean;
   readonly #withheld: readonly StoredRow[];
   readonly #ledger: KeyedStore;
   readonly #key: string;
@@ -118,6 +119,7 @@ export class ThreadLease {
     this.state = state;
     this.writtenKeys = facts.writtenKeys;
     this.#isHistoryChecked = facts.isHistoryChecked;
+    this.#keepsInterrupts = review.keepsInterrupts;
     this.#agent = facts.agent;
     this.#owner = facts.owner;
     this.#registers = facts.registers;
@@ -223,6 +225,7 @@ export class ThreadLease {
       isOld,
       isStateTaken: this.#isStateTaken,
       isHistoryChecked: this.#isHistoryChecked,
+      keepsInterrupts: this.#keepsInterrupts,
     });
   }
 

@@ -12,7 +12,7 @@ import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
 import type { SharedState } from "./shared-state.js";
 import { interruptShown, rowOf, sharedRow } from "./thread-state.js";
-import type { CallState, ThreadState } from "./thread-state.js";
+import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
 
 /** Contents kept of messages that share an id. */
 const MAX_TWINS = 8;
@@ -21,6 +21,8 @@ const MAX_TWINS = 8;
 export type RunNotesFacts = RunOrderFacts & {
   /** Tools that the client declared for this run. */
   readonly clientTools: ReadonlySet<string>;
+  /** The run began without an answer to the open interrupts. */
+  readonly keepsInterrupts: boolean;
 };
 
 /** Records the changes of one run to its conversation, as rows for the ledger. */
@@ -149,14 +151,20 @@ export class RunNotes {
 
   /**
    * Records the interrupts that a run ended with. The client forgets earlier interrupts, also when
-   * there are none.
+   * there are none; only a run that began without an answer leaves those open that it does not ask
+   * again.
    */
   asked(interrupts: readonly Interrupt[]): void {
-    const { interrupts: open } = this.#state;
-    for (const id of open.keys()) this.#pending.remove({ kind: "interrupt", id });
-    open.clear();
-    for (const interrupt of interrupts) {
-      const shown = interruptShown(interrupt, this.#facts.runId, this.#state.calls);
+    const { interrupts: open, calls } = this.#state;
+    const asked = interrupts.map((one) => interruptShown(one, this.#facts.runId, calls));
+    for (const [id, earlier] of [...open]) {
+      const isAskedAgain = asked.some((one) => isSameQuestion(earlier, one));
+      if (this.#facts.keepsInterrupts && !isAskedAgain) continue;
+      this.#pending.remove({ kind: "interrupt", id });
+      open.delete(id);
+    }
+    for (const [index, interrupt] of interrupts.entries()) {
+      const shown = asked[index] as InterruptState;
       open.set(interrupt.id, shown);
       this.#pending.put(rowOf("interrupt", interrupt.id, shown));
     }
@@ -315,4 +323,15 @@ export function remainingPrefixBudget(records: Iterable<MessageRecord>): number 
     for (const call of calls ?? []) left -= call.arguments.length - 1;
   }
   return Math.max(0, Math.min(left, MAX_OF_RUN));
+}
+
+/** Whether a later question stands for an earlier one: it is about the same call, or the earlier one was about none. */
+function isSameQuestion(earlier: InterruptState, later: InterruptState): boolean {
+  if (earlier.toolCallId === undefined) return true;
+  if (earlier.toolCallId === later.toolCallId) return true;
+  return (
+    earlier.call !== undefined &&
+    earlier.call.name === later.call?.name &&
+    earlier.call.arguments === later.call.arguments
+  );
 }

@@ -34,11 +34,13 @@ export class RunTrace {
    * @param isStateTaken the policy allowed the state in the input; false when it would have blocked
    * in observe mode
    * @param isHistoryChecked see {@link heldPlaces}
+   * @param keepsInterrupts the request answered nothing: interrupts that the run does not repeat
+   * stay open
    */
   constructor(
     input: RunAgentInput,
     state: ThreadState,
-    { isOld = false, isStateTaken = true, isHistoryChecked = true } = {},
+    { isOld = false, isStateTaken = true, isHistoryChecked = true, keepsInterrupts = false } = {},
   ) {
     this.#isOld = isOld;
     this.#isStateTaken = isStateTaken;
@@ -51,6 +53,7 @@ export class RunTrace {
       sent: input.messages.map(({ id }) => id),
       runId: input.runId,
       isOld,
+      keepsInterrupts,
       clientTools: new Set((input.tools ?? []).map(({ name }) => name)),
     });
   }

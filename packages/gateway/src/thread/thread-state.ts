@@ -45,6 +45,8 @@ export type InterruptState = {
   answer?: string;
   /** True when that response approves the call. */
   isGranted?: true;
+  /** True when that response takes an approval back. */
+  isWithdrawn?: true;
 };
 
 /** An interrupt as it is delivered, with its call as the client has it then. */

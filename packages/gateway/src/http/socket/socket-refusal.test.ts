@@ -75,7 +75,11 @@ const CASES: Case[] = [
     code: "ERR_RESUME_UNKNOWN",
     ask: { resume: [{ interruptId: "i9", status: "cancelled" }], runId: "r" },
   },
-  { code: "ERR_RESUME_INCOMPLETE", ask: { runId: "r" }, before: { runId: "asking" } },
+  {
+    code: "ERR_RESUME_INCOMPLETE",
+    ask: { ...said("user"), runId: "r" },
+    before: { runId: "asking" },
+  },
   { code: "ERR_TOOLS_NAME", ask: { tools: [tool("ünsafe")], runId: "r" } },
   { code: "ERR_TOOLS_SHADOWED", ask: { tools: [tool("refund")], runId: "r" } },
   { code: "ERR_STATE_REFUSED", ask: { state: { other: 1 }, runId: "r" } },

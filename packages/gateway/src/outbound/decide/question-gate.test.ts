@@ -41,7 +41,7 @@ type Heard = { calls: string[]; results: string[]; questions: string[]; types: s
 /** The person approves `pay {"n":1}`; then the agent sends these events. */
 async function afterApproval(
   later: (ids: { threadId: string; runId: string }) => object[],
-  { tools = [] as object[], answer = { status: "resolved" } as object } = {},
+  { tools = [] as object[], answer = { status: "resolved" } as object | null } = {},
 ): Promise<Heard> {
   const threadId = `t${++threads}`;
   const send = async (runId: string, fields: object): Promise<string> => {
@@ -64,7 +64,8 @@ async function afterApproval(
   };
   expect(await send("r1", {})).toContain('"i1"');
   script = ({ body }) => [{ type: "RUN_STARTED", ...idsOf(body) }, ...later(idsOf(body))];
-  const events = sseEvents(await send("r2", { resume: [{ interruptId: "i1", ...answer }] }));
+  const resume = answer === null ? [] : [{ interruptId: "i1", ...answer }];
+  const events = sseEvents(await send("r2", { resume }));
   const of = (type: string): string[] =>
     events
       .filter((event) => event.type === type)
@@ -105,6 +106,16 @@ test("a declined call may be asked about again", async () => {
     answer: { status: "cancelled" },
   });
   expect(heard).toMatchObject({ calls: ["c2"], questions: ["i2"] });
+});
+
+test.each([
+  ["streamed under its id", pay("c1", 1), "c1", []],
+  ["streamed under a new id", pay("c2", 1), "c2", ["c2"]],
+  ["not repeated", [], "c1", []],
+])("after a reload the question is asked again, with its call %s", async (_, events, id, calls) => {
+  const again = (ids: object): object[] => [...events, asking(ids, [asks("i1", id)])];
+  const heard = await afterApproval(again, { answer: null });
+  expect(heard).toMatchObject({ calls, questions: ["i1"] });
 });
 
 test("one question about several calls, and several questions, each bring their calls", async () => {
