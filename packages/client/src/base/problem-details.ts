@@ -1,3 +1,4 @@
+import { ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { stringMember } from "./string-member.js";
 
@@ -12,16 +13,23 @@ export type ProblemDetails = {
   readonly remedy?: string;
   /** The receipt of the gateway's decision: ask its log. */
   readonly receipt?: string;
+  /** Ids of the interrupts that are open on the thread and that the request did not answer: `resume` takes them. */
+  readonly interrupts?: readonly string[];
 };
 
 const NAMES = ["pointer", "remedy", "receipt"] as const;
 
-/** Reads the details of a problem document; other types than strings are ignored. */
+/** Reads the details of a problem document; members of another type are ignored. */
 export function readDetails(document: JsonValue | undefined): ProblemDetails {
   const details: { -readonly [Name in keyof ProblemDetails]: ProblemDetails[Name] } = {};
   for (const name of NAMES) {
     const value = stringMember(document, name);
     if (value !== undefined) details[name] = value;
+  }
+  const interrupts = ownMember(document, "interrupts");
+  if (Array.isArray(interrupts)) {
+    const ids = interrupts.filter((id) => typeof id === "string");
+    if (ids.length > 0) details.interrupts = ids;
   }
   return details;
 }

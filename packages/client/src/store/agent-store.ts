@@ -67,7 +67,8 @@ export type AgentActions = {
    */
   send(content?: string | ContentPart[]): Promise<AgentSnapshot>;
   /**
-   * Resolves or cancels every interrupt of an interrupted run.
+   * Resolves or cancels every interrupt of an interrupted run, and every one that a gateway reports
+   * as open (`problem.interrupts`), for example to a page that was reloaded.
    *
    * @throws CountersignError `ERR_CLIENT_INTERRUPTS` when the entries do not match the open
    * interrupts

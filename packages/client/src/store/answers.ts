@@ -8,13 +8,17 @@ import type { MintId } from "../base/ids.js";
 /**
  * Checks that the entries cover the open interrupts. AG-UI 1.0 has the consumer check before it
  * sends: an omitted interrupt stays open, and an expired one can only be cancelled.
+ *
+ * @param unseen ids of further open interrupts, which the gateway reported
  */
 export function assertCovers(
   interrupts: readonly Interrupt[],
   answers: readonly ResumeEntry[],
   now: number,
+  unseen: readonly string[] = [],
 ): void {
-  const open = new Map(interrupts.map((interrupt) => [interrupt.id, interrupt]));
+  const open = new Map<string, Pick<Interrupt, "expiresAt">>(unseen.map((id) => [id, {}]));
+  for (const interrupt of interrupts) open.set(interrupt.id, interrupt);
   const answered = new Set<string>();
   for (const { interruptId, status } of answers) {
     const interrupt = open.get(interruptId);
@@ -32,7 +36,7 @@ export function assertNoneOpen(interrupts: readonly Interrupt[]): void {
 }
 
 /** Whether the interrupt has expired; an unreadable time never has. */
-export function isExpired({ expiresAt }: Interrupt, now: number): boolean {
+export function isExpired({ expiresAt }: Pick<Interrupt, "expiresAt">, now: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= now;
 }
 

@@ -62,6 +62,8 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   let receipts = NO_RECEIPTS;
   let run: Run | undefined;
   let lastResume: readonly ResumeEntry[] | undefined;
+  /** Open interrupts that the gateway reported, until a run ends without an error. */
+  let unseen: readonly string[] = [];
   let closed = false;
 
   const publisher = createPublisher<AgentSnapshot>(
@@ -73,6 +75,8 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   function setStatus(next: AgentStatus, why?: Problem): void {
     status = next;
     problem = why;
+    if (next === "done" || next === "waiting") unseen = [];
+    else unseen = why?.interrupts ?? unseen;
     publisher.publish();
   }
 
@@ -208,7 +212,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     },
     async resume(answers) {
       assertIdle();
-      assertCovers(conversation.view().pendingInterrupts, answers, clock.now());
+      assertCovers(conversation.view().pendingInterrupts, answers, clock.now(), unseen);
       return start([], answers);
     },
     async answer(answers) {
