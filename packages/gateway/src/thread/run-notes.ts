@@ -157,9 +157,11 @@ export class RunNotes {
   asked(interrupts: readonly Interrupt[]): void {
     const { interrupts: open, calls } = this.#state;
     const asked = interrupts.map((one) => interruptShown(one, this.#facts.runId, calls));
-    for (const [id, earlier] of [...open]) {
-      const isAskedAgain = asked.some((one) => isSameQuestion(earlier, one));
-      if (this.#facts.keepsInterrupts && !isAskedAgain) continue;
+    const gone = [...open].filter(
+      ([, earlier]) =>
+        !this.#facts.keepsInterrupts || asked.some((one) => isSameQuestion(earlier, one)),
+    );
+    for (const [id] of gone) {
       this.#pending.remove({ kind: "interrupt", id });
       open.delete(id);
     }
