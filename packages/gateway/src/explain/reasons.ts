@@ -73,12 +73,15 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^the call has the id of another message$/u, "gateway/message-role"],
   [/^a message in the person's name that they did not send/u, "ag_ui_messages.unknown_user"],
   [/^instructions that were not sent on this thread$/u, "ag_ui_messages.unknown_system"],
-  [/^the thread belongs to somebody else$/u, "ERR_THREAD_OWNER"],
+  [/^the thread belongs to (?:another principal|somebody else)$/u, "ERR_THREAD_OWNER"],
   [
     /^this run id was used before$|^the session has an open run with this id$/u,
     "ERR_RUN_ID_REUSED",
   ],
-  [/^the thread has a run open$|^a run is still going on this socket$/u, "ERR_RUN_ACTIVE"],
+  [
+    /^the (?:thread|socket) has an open run$|^the thread has a run open$|^a run is still going on this socket$/u,
+    "ERR_RUN_ACTIVE",
+  ],
   [
     /^message \d+ speaks as \w+ and was not delivered here|^message \d+ has an encrypted value of its own$|ag_ui_request: \{ history: /u,
     "ERR_HISTORY_INVENTED",

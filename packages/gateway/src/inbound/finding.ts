@@ -54,7 +54,7 @@ export type Finding = {
 export const FOREIGN: Finding = {
   check: "threads",
   code: "ERR_THREAD_OWNER",
-  reason: "the thread belongs to somebody else",
+  reason: "the thread belongs to another principal",
   at: "/threadId",
 };
 
@@ -62,7 +62,7 @@ export const FOREIGN: Finding = {
 export const SECOND_RUN: Finding = {
   check: "runs",
   code: "ERR_RUN_ACTIVE",
-  reason: "a run is still going on this socket",
+  reason: "the socket has an open run",
   isMandatory: true,
 };
 

@@ -66,7 +66,7 @@ export class ThreadAdmission {
       findings.push({
         check: "runs",
         code: "ERR_RUN_ACTIVE",
-        reason: "the thread has a run open",
+        reason: "the thread has an open run",
         at: "/threadId",
       });
     }

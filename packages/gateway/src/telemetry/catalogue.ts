@@ -23,7 +23,7 @@ export const METRICS = {
   ),
   countersign_draining: gauge("1 from the signal to stop on"),
   countersign_events_forwarded_total: counter(
-    "Events let through, by agent and class",
+    "Events forwarded, by agent and class",
     "agent",
     "class",
   ),
@@ -33,7 +33,7 @@ export const METRICS = {
     "class",
   ),
   countersign_events_observed_total: counter(
-    "Events let through that a rule in observe mode would have blocked",
+    "Events forwarded that a rule in observe mode would block",
     "rule",
     "class",
   ),
