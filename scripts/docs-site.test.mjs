@@ -34,6 +34,23 @@ test("every page has one place in the sidebar, and every entry of the sidebar is
   expect(withStray.filter((page) => !placed.has(page))).toEqual(["docs/stray.md"]);
 });
 
+test("a page that a reader follows step by step stays short", () => {
+  const limits = {
+    "docs/start/": 1000,
+    "docs/how-to/": 600,
+    "docs/operate/": 1500,
+    "docs/explain/": 1500,
+  };
+  for (const page of listPages()) {
+    const [, limit] = Object.entries(limits).find(([folder]) => page.startsWith(folder)) ?? [];
+    if (limit === undefined) continue;
+    const words = read(page)
+      .replaceAll(/```[\s\S]*?```/g, "")
+      .split(/\s+/).length;
+    expect({ page, isShort: words <= limit }).toEqual({ page, isShort: true });
+  }
+});
+
 test("the build fails for a link that leads nowhere", { timeout: 300_000 }, async () => {
   const folder = mkdtempSync(join(cache, "dead-link-"));
   try {

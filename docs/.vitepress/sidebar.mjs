@@ -50,7 +50,9 @@ const GROUPS = {
     "inbound.md",
     "errors.md",
     "rules/README.md",
+    "reference/command-line.md",
     "control-api.md",
+    "reference/control-api.md",
     "reference/metrics.md",
     "receipts/command-line.md",
     "receipts/format.md",
@@ -68,6 +70,8 @@ const GROUPS = {
     "redteam/oatf.md",
   ],
   Explain: [
+    "explain/architecture.md",
+    "explain/alternatives.md",
     "gateway.md",
     "../ARCHITECTURE.md",
     "security/threat-model.md",
