@@ -26,7 +26,7 @@ test.skipIf(findBrowser() === undefined)(
           await problem.getByText("For developers").click();
           await problem.getByText("ERR_HISTORY_INVENTED (403)").waitFor();
           await problem.getByText("/messages/0", { exact: true }).waitFor();
-          await problem.getByText("start a new thread", { exact: false }).waitFor();
+          await problem.getByText("leave the message out", { exact: false }).waitFor();
           await lookAt(opened, "react-refused");
         },
         `http://${gateway.address}`,

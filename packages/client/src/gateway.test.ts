@@ -97,7 +97,7 @@ test.each(transports)(
       source: "agent",
       status: 403,
       pointer: "/messages/0",
-      remedy: expect.stringContaining("start a new thread") as string,
+      remedy: expect.stringContaining("leave the message out") as string,
       receipt: expect.stringMatching(/^agui-./) as string,
     });
     store.close();
