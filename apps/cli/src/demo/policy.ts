@@ -5,7 +5,7 @@ rules:
   ag_ui:
     enabled: true
     allow_display_without_capability: true
-    max_events_per_second: 500
+    max_events_per_second: 10000
     capability_scopes:
       - scope_id: "ui:submit:modal:confirm-refund"
         allow_event_types: [form_action]

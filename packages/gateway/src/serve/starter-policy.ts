@@ -8,7 +8,7 @@ rules:
   ag_ui:
     enabled: true
     allow_display_without_capability: true
-    max_events_per_second: 1000
+    max_events_per_second: 10000
   ag_ui_content:
     enabled: true
   ag_ui_inbound:

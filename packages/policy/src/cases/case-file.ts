@@ -40,7 +40,7 @@ export type PolicyCase = {
 export type CaseFile = { policy?: string; cases: PolicyCase[] };
 
 const open: JsonSchema = { type: "object", additionalProperties: true };
-const count: JsonSchema = { type: "integer", minimum: 1, maximum: 10_000 };
+const count: JsonSchema = { type: "integer", minimum: 1, maximum: 100_000 };
 
 const policyCase = closed(
   "One case.",

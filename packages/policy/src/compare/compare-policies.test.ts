@@ -13,7 +13,7 @@ test("equivalent policies have no changes", () => {
   expect(
     diff(
       "hushspec: '0.1.0'\nrules:\n  ag_ui: { restricted_classifications: [alert, mutate, create, destroy, navigate, submit] }\n",
-      "ag_ui: { max_events_per_second: 1000, transport: any }\nag_ui_order: { on_error: block }\nag_ui_request: { state: { max_bytes: 262144 } }\n",
+      "ag_ui: { max_events_per_second: 10000, transport: any }\nag_ui_order: { on_error: block }\nag_ui_request: { state: { max_bytes: 262144 } }\n",
     ),
   ).toEqual({ verdict: "same", blocks: [] });
 });

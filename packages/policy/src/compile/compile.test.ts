@@ -234,6 +234,26 @@ test("Chio's velocity is a token bucket per scope", () => {
   ]);
 });
 
+test.each(["drop", "notice", "end"])(
+  "on_block %s: a rate or a cap that text exceeds ends the run; other events keep their on_block",
+  (onBlock) => {
+    const policy = policyOf(
+      `hushspec: "0.1.0"\non_block: ${onBlock}\nrules:\n  ag_ui: { allow_display_without_capability: true, restricted_classifications: [], max_events_per_second: 5 }\n  velocity: { max_invocations: 5, window_seconds: 60 }\n`,
+    );
+    const onBlockOf = (event: string, eventsInSecond: number, used: number): unknown => {
+      const counters = { eventsInSecond, velocity: [used] };
+      return policy.evaluate({ ...factsOf(event), counters });
+    };
+    for (const event of [TEXT, "notification alert toast"]) {
+      expect(onBlockOf(event, 6, 1)).toMatchObject({ allow: false, onBlock: "end" });
+    }
+    for (const used of [6, Number.POSITIVE_INFINITY]) {
+      expect(onBlockOf(TEXT, 1, used)).toMatchObject({ allow: false, onBlock: "end" });
+      expect(onBlockOf("notification alert toast", 1, used)).toMatchObject({ onBlock });
+    }
+  },
+);
+
 test("events of a call without a known start do not pass a list of tools", () => {
   const policy = policyOf(`${OPEN}ag_ui_tools: { call: { allow: [show] } }\n`);
   const facts = classifyEvent({ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "{}" });

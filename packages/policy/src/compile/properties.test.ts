@@ -46,7 +46,7 @@ const restriction = fc.oneof(
   })),
   fc.integer({ min: 1, max: 20 }).map((limit) => (rules: PolicyRules): PolicyRules => {
     const block: AgUiBlock = rules.ag_ui ?? {};
-    const before = block.max_events_per_second ?? 1000;
+    const before = block.max_events_per_second ?? 10_000;
     return { ...rules, ag_ui: { ...block, max_events_per_second: Math.min(before, limit) } };
   }),
   component.map((name) => (rules: PolicyRules): PolicyRules => ({

@@ -55,7 +55,7 @@ export const POLICY_RULES = {
   "ag_ui.max_events_per_second": {
     means: "the connection exceeded the number of events per second that the policy allows",
     remedy: "send fewer, larger deltas, or raise `ag_ui.max_events_per_second`",
-    opening: { policy: "ag_ui: { max_events_per_second: 5000 }" },
+    opening: { policy: "ag_ui: { max_events_per_second: 50000 }" },
   },
   "ag_ui.classification": {
     means: "an event states a lower class than the gateway derives from its content",

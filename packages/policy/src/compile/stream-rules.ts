@@ -2,8 +2,8 @@ import type { AgUiBlock, OrderBlock, PolicyDocument } from "../document/model.js
 import type { DenialMaker, Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
-/** The default events per second and connection. */
-export const DEFAULT_EVENTS_PER_SECOND = 1000;
+/** The default events per second and connection: several times as many as a framework sends of a model without delay. */
+export const DEFAULT_EVENTS_PER_SECOND = 10_000;
 
 /** Rules about the stream: its transport, its rate, its order, its claims. */
 export function compileStreamRules(document: PolicyDocument, block: AgUiBlock): Rule[] {
@@ -65,10 +65,11 @@ function orderRule(document: PolicyDocument): Rule[] {
   ];
 }
 
+/** A stream without some of its events would still look complete, so that a rate over the limit ends the run. */
 function rateRule(document: PolicyDocument, block: AgUiBlock): Rule {
-  const { mode, onBlock } = blockSettings(document, block);
+  const { mode } = blockSettings(document, block);
   const limit = block.max_events_per_second ?? DEFAULT_EVENTS_PER_SECOND;
-  const denial = denials("ag_ui.max_events_per_second", onBlock)(
+  const denial = denials("ag_ui.max_events_per_second", "end")(
     "rate_exceeded",
     `more than ${limit} events in one second`,
   );

@@ -1,4 +1,5 @@
 import type { PolicyDocument, VelocityRule } from "../document/model.js";
+import type { Denial } from "./decision.js";
 import type { CompiledMatch } from "./event-match.js";
 import { compileMatch, matchesAny } from "./event-match.js";
 import type { Rule } from "./rule.js";
@@ -84,15 +85,15 @@ function velocityRule(
 ): Rule {
   const { mode, onBlock } = blockSettings(document, source);
   const id = `velocity.${limit.id}` as const;
-  const deny = denials(id, onBlock);
-  const denial = deny(
-    "velocity_exceeded",
+  const of = (reason: string): { denial: Denial; ending: Denial } => ({
+    denial: denials(id, onBlock)("velocity_exceeded", reason),
+    // A message without some of its text would still look complete.
+    ending: denials(id, "end")("velocity_exceeded", reason),
+  });
+  const exceeded = of(
     `more than ${limit.max} events of this kind per ${limit.scope} in ${limit.windowMs / 1000} seconds`,
   );
-  const uncounted = deny(
-    "velocity_exceeded",
-    `events of this kind per ${limit.scope} cannot be counted for now`,
-  );
+  const uncounted = of(`events of this kind per ${limit.scope} cannot be counted for now`);
   return {
     id,
     block: "velocity",
@@ -102,7 +103,8 @@ function velocityRule(
       if (!matchesAny(limit.match, event)) return undefined;
       const used = counters.velocity[index];
       if (used !== undefined && used <= limit.capacity) return undefined;
-      return used === Number.POSITIVE_INFINITY ? uncounted : denial;
+      const { denial, ending } = used === Number.POSITIVE_INFINITY ? uncounted : exceeded;
+      return event.eventType === "text_stream" ? ending : denial;
     },
     saw: ({ event, counters }) => ({
       matched: matchesAny(limit.match, event),

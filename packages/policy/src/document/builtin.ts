@@ -11,7 +11,7 @@ name: default
 rules:
   ag_ui:
     allow_display_without_capability: true
-    max_events_per_second: 1000
+    max_events_per_second: 10000
   ag_ui_order:
     on_error: block
   ag_ui_tools:
@@ -27,7 +27,7 @@ rules:
   ag_ui:
     allow_display_without_capability: false
     restricted_classifications: [display, mutate, navigate, create, destroy, submit, alert]
-    max_events_per_second: 200
+    max_events_per_second: 10000
   ag_ui_components:
     allow_components: [chat-window]
     default: block
@@ -53,7 +53,7 @@ mode: observe
 rules:
   ag_ui:
     allow_display_without_capability: true
-    max_events_per_second: 1000
+    max_events_per_second: 10000
 `,
   ],
   ["panic", `hushspec: "0.1.0"\nname: __hushspec_panic__\n`],

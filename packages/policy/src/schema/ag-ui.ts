@@ -53,10 +53,10 @@ export const AG_UI: JsonSchema = closed(
     },
     max_events_per_second: {
       type: "integer",
-      description: "Events per second and connection before the rest of that second is refused.",
+      description: "Events per second and connection; an event beyond it ends the run.",
       minimum: 1,
       maximum: 1_000_000,
-      default: 1000,
+      default: 10_000,
     },
     capability_scopes: list("Scopes that alone open certain events.", capabilityScope, MAX_LIST),
   },

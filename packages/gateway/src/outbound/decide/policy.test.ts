@@ -246,6 +246,43 @@ test("max_events_per_second counts per connection: it blocks a flood, and no oth
   expect(other.types.at(-1)).toBe("RUN_FINISHED");
 });
 
+test("text beyond max_events_per_second ends the run, under every on_block", async () => {
+  for (const onBlock of ["drop", "notice", "end"]) {
+    const clock = createFakeClock();
+    const deltas = Array.from({ length: 40 }, (_, index) => ({
+      type: "TEXT_MESSAGE_CONTENT",
+      messageId: "m",
+      delta: `${index} `,
+    }));
+    const [start, , end] = text("m", "");
+    const policy = policyWith("    max_events_per_second: 20\n").replace(
+      "rules:",
+      `on_block: ${onBlock}\nrules:`,
+    );
+    const gateway: Fixture = await startFixture(
+      ({ body }) => ({
+        pieces: (async function* () {
+          const [first, last] = inRun(idsOf(body), []);
+          yield [first, start, ...deltas].map((event) => sseFrame(event as object)).join("");
+          // The rest of the run arrives when the cap has room again.
+          await vi.waitFor(
+            () =>
+              expect(gateway.recorder.drafts.some(({ receipt }) => !receipt.allowed)).toBe(true),
+            20_000,
+          );
+          clock.advance(400_000);
+          yield [end, last].map((event) => sseFrame(event as object)).join("");
+        })(),
+      }),
+      { policy, gateway: { clock } },
+    );
+    const run = await runClient(`${gateway.url}/agents/support`, { headers: SESSION });
+    await gateway.stop();
+    expect([onBlock, run.types.at(-1)]).toEqual([onBlock, "RUN_ERROR"]);
+    expect(run.types).not.toContain("TEXT_MESSAGE_END");
+  }
+});
+
 test("velocity counts per session, over all its runs", async () => {
   const clock = createFakeClock();
   const velocity = `  velocity:
