@@ -77,7 +77,7 @@ test("--noted finds forwarded events that violate a rule, in lists and in counts
     const store = ["--store", `sqlite:${noted.path("store")}`];
     const told = await runProgram("policy", "explain", "1", ...store);
     expect(told.out).toContain("allowed would block: gateway/withheld");
-    expect(told.out).toContain("gateway/withheld: a run ended with questions");
+    expect(told.out).toContain("gateway/withheld: the gateway withholds every interrupt");
     expect(told.out).toMatch(/^ag_ui_inbound: /mu);
     const id = `agui-${sampleDraft(4).receipt.event_id}`;
     const receipt = JSON.parse((await runProgram("policy", "explain", id, "--json", ...store)).out);
