@@ -1,5 +1,5 @@
-// Builds the console into dist/page. Quick when nothing changed: the inputs are hashed, and the hash of the last build is kept
-// beside it, outside the folder that is served.
+// Builds the console into dist/page and its verifier into dist/verifier. Quick when nothing changed: the inputs are hashed,
+// and the hash of the last build is kept beside it, outside the folder that is served.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,6 +42,7 @@ function hashInputs() {
 const inputs = hashInputs();
 const isFresh =
   existsSync(join(here, "dist", "page", "index.html")) &&
+  existsSync(join(here, "dist", "verifier", "verify.js")) &&
   existsSync(stamp) &&
   readFileSync(stamp, "utf8") === inputs;
 
@@ -50,8 +51,12 @@ if (process.argv.includes("--check")) {
   process.exitCode = isFresh ? 0 : 1;
 } else if (!isFresh) {
   const started = performance.now();
-  const [{ build }, { page }] = await Promise.all([import("vite"), import("./page.mjs")]);
+  const [{ build }, { page, verifier }] = await Promise.all([
+    import("vite"),
+    import("./page.mjs"),
+  ]);
   await build(page);
+  await build(verifier);
   mkdirSync(join(here, "dist"), { recursive: true });
   writeFileSync(stamp, inputs);
   process.stdout.write(

@@ -12,7 +12,7 @@ import { Time } from "../components/time.js";
 import { visibleText } from "../components/visible-text.js";
 import { InlineCode } from "../components/inline-code.js";
 import { Checklist } from "../verify/checklist.js";
-import { readEvidence } from "../verify/verify-entry.js";
+import { readEvidence } from "../verify/read-evidence.js";
 import type { Evidence } from "../verify/verify-entry.js";
 import { fieldsOf } from "./entry-fields.js";
 

@@ -1,8 +1,7 @@
 import { isCountersignError } from "@countersign/core";
 import { verifyProof } from "@countersign/receipts/verify";
 import type { Check, Verification } from "@countersign/receipts/verify";
-import type { Entry, Status } from "../api/responses.js";
-import { fetchJson, fetchText, request } from "../api/request.js";
+import type { Entry } from "../api/responses.js";
 
 /** An entry of the log, and its inclusion proof. */
 export type Evidence = {
@@ -16,39 +15,6 @@ export type Evidence = {
   readonly presentedKey: string;
   readonly size: number;
 };
-
-/** Fetches everything that a verification needs. */
-export async function readEvidence(
-  seq: string,
-  options: { signal: AbortSignal },
-): Promise<Evidence> {
-  // The proof comes first: it reports a position that the log does not have.
-  const proof = await fetchText(`/v1/receipts/${seq}/proof`, options);
-  const [response, status] = await Promise.all([
-    request(`/v1/receipts/export?start=${seq}&limit=1`, options),
-    fetchJson<Status>("/v1/status", options),
-  ]);
-  const line = new Uint8Array(await response.arrayBuffer());
-  const bytes = line.at(-1) === 10 ? line.subarray(0, -1) : line;
-  const text = new TextDecoder().decode(bytes);
-  return {
-    bytes,
-    text,
-    entry: entryOf(text),
-    proof,
-    presentedKey: status.log.key,
-    size: Number(response.headers.get("countersign-size") ?? 0),
-  };
-}
-
-function entryOf(text: string): Entry | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<Entry> | null;
-    return typeof value?.receipt === "object" ? (value as Entry) : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** A verification, or that this browser cannot make one. */
 export type Outcome =
