@@ -51,10 +51,7 @@ if (process.argv.includes("--check")) {
   process.exitCode = isFresh ? 0 : 1;
 } else if (!isFresh) {
   const started = performance.now();
-  const [{ build }, { page, verifier }] = await Promise.all([
-    import("vite"),
-    import("./page.mjs"),
-  ]);
+  const [{ build }, { page, verifier }] = await Promise.all([import("vite"), import("./page.mjs")]);
   await build(page);
   await build(verifier);
   mkdirSync(join(here, "dist"), { recursive: true });

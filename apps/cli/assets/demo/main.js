@@ -1,144 +1,157 @@
-import { createConversation } from "./conversation.js";
-import { addDecision, addUnguarded, clearFeed } from "./feed.js";
-import { runAgent } from "./stream.js";
-import { execute, resetScreen, TOOLS } from "./tools.js";
+import { actOfEvent, createActs } from "./acts.js";
+import { createEvents } from "./events.js";
+import { createOutcomes } from "./outcomes.js";
+import { linkConsole, openReceipts } from "./receipt.js";
+import { tellAct } from "./sentences.js";
+import { createSide } from "./side.js";
+import { createTour } from "./tour.js";
 
+const get = (selector) => document.querySelector(selector);
 const session = crypto.randomUUID();
 const settings = await (await fetch(`settings.json?session=${session}`)).json();
-const list = document.querySelector("#messages");
-const composer = document.querySelector("#composer");
-const field = document.querySelector("#text");
-const stop = document.querySelector("#stop");
-const banner = document.querySelector("#banner");
+const [field, stop, dialog] = [get("#text"), get("#stop"), get("#events")];
+const places = { direct: get("#direct"), guarded: get("#guarded"), outcome: get("#outcome") };
 
-let mode = "guarded";
-let thread;
-let running;
+const acts = createActs();
+const outcomes = createOutcomes(
+  places,
+  (group) => void openReceipts({ ...group, text: `Stopped: ${group.text}` }),
+);
+const directEvents = createEvents(places.direct, dialog, {
+  title: "Technical events without Countersign",
+  note: "Every AG-UI event that the agent sent. No gateway checked them, and there is no record of them.",
+  filter: "Harmful only",
+});
+const guardedEvents = createEvents(places.guarded, dialog, {
+  title: "Technical events with Countersign",
+  note: "Every AG-UI event, the decision about it, and its receipt.",
+  filter: "Blocked only",
+});
+const direct = createSide(places.direct, settings.direct, {
+  onChange: update,
+  onEvent: (event) => {
+    const id = actOfEvent(event);
+    directEvents.add({
+      type: event.type,
+      name: event.toolCallName ?? "",
+      verdict: "not checked",
+      id,
+    });
+    acts.arrive("direct", event);
+    update();
+  },
+});
+const guarded = createSide(places.guarded, settings.guarded, {
+  onChange: update,
+  onEvent: (event) => {
+    acts.arrive("guarded", event);
+    update();
+  },
+});
 
-function startOver() {
-  thread = { id: crypto.randomUUID(), history: createConversation(), executed: new Set() };
-  list.replaceChildren();
-  resetScreen();
-  clearFeed();
-  document.body.classList.toggle("direct", mode === "direct");
-  document.querySelector(".feed h2").textContent =
-    mode === "direct" ? "What reached your screen" : "What the gateway saw";
-  banner.textContent =
-    mode === "direct"
-      ? "No gateway: whatever the agent sends reaches your screen. Ask the same questions and compare."
-      : "The agent below also tries things it should not do. The gateway judges every event before it reaches you.";
-  show("note", "Ask about order #1024, or ask for a refund.");
+function isStreaming() {
+  return direct.isStreaming || guarded.isStreaming;
 }
 
-function show(kind, text) {
-  const bubble = document.createElement("div");
-  bubble.className = `message ${kind}`;
-  bubble.textContent = text;
-  list.append(bubble);
-  list.scrollTop = list.scrollHeight;
-  return bubble;
+let isAnswering = false;
+let drawing;
+
+function isBusy() {
+  return isStreaming() || isAnswering;
 }
 
-/** Calls of this app's own tools that nobody has answered yet are executed, whichever way they arrived. */
-async function executeCall(call, answers) {
-  if (call === undefined || thread.executed.has(call.id)) return;
-  const { name, arguments: text } = call.function;
-  if (!TOOLS.some((tool) => tool.name === name)) return;
-  thread.executed.add(call.id);
-  let args = {};
-  try {
-    args = JSON.parse(text || "{}");
-  } catch {
-    return;
+function update() {
+  stop.hidden = !isStreaming();
+  for (const button of document.querySelectorAll("#ask button:not(#stop)")) {
+    button.setAttribute("aria-disabled", String(isBusy()));
   }
-  const result = await execute(name, args);
-  if (result !== undefined)
-    answers.push({ id: crypto.randomUUID(), role: "tool", toolCallId: call.id, content: result });
+  // Many events come at once: the sentences are told once for all of them.
+  drawing ??= setTimeout(draw, 16);
 }
 
-async function runOnce() {
-  const input = {
-    threadId: thread.id,
-    runId: crypto.randomUUID(),
-    protocolVersion: "1.0",
-    messages: thread.history.messages,
-    tools: TOOLS,
-    context: [],
-  };
-  const bubbles = new Map();
-  const answers = [];
-  const { history } = thread;
-  let number = 0;
-  for await (const event of runAgent(settings[mode], input, running.signal)) {
-    number += 1;
-    if (mode === "direct") addUnguarded(number, event);
-    history.apply(event);
-    if (event.type === "TEXT_MESSAGE_START") {
-      bubbles.set(event.messageId, show("assistant", ""));
-    } else if (event.type === "TEXT_MESSAGE_CONTENT") {
-      const bubble = bubbles.get(event.messageId);
-      if (bubble) bubble.textContent += event.delta;
-      list.scrollTop = list.scrollHeight;
-    } else if (event.type === "TOOL_CALL_END") {
-      await executeCall(history.findCall(event.toolCallId), answers);
-    } else if (event.type === "MESSAGES_SNAPSHOT") {
-      for (const message of event.messages) {
-        for (const call of message.toolCalls ?? []) await executeCall(call, answers);
-      }
-    } else if (event.type === "RUN_ERROR") {
-      show("error", event.message);
-    }
+function draw() {
+  clearTimeout(drawing);
+  drawing = undefined;
+  const groups = acts.groups();
+  outcomes.show(groups, isAnswering);
+  for (const id of groups.flatMap(({ ids }) => ids)) direct.mark(id);
+}
+
+/** Runs whose last decision was not reported yet. */
+const undecided = new Map();
+
+/** Resolves with the last decision about a run. */
+function decided(runId) {
+  return new Promise((resolve) => void undecided.set(runId, resolve));
+}
+
+/** Asks both sides the same; both runs have one id, so that their acts have the same ids. */
+async function ask(text) {
+  if (isBusy()) return;
+  isAnswering = true;
+  update();
+  acts.clear();
+  outcomes.begin(text);
+  const runId = crypto.randomUUID();
+  const last = decided(runId);
+  const [, isFinished] = await Promise.all([direct.ask(text, runId), guarded.ask(text, runId)]);
+  // The feed of decisions comes on its own connection, maybe later than the stream.
+  if (isFinished) await last;
+  undecided.delete(runId);
+  isAnswering = false;
+  update();
+  draw();
+}
+
+function showDecision(decision) {
+  const { target, act, allowed } = decision;
+  const part = [target?.component_type, target?.component_id].filter(Boolean).join(":");
+  const text = allowed ? `Allowed: ${decision.type}` : `Stopped: ${tellAct(decision)}`;
+  guardedEvents.add({
+    type: decision.direction === "inbound" ? `${decision.type} (from you)` : decision.type,
+    name: act?.tool ?? part,
+    verdict: allowed ? "allowed" : "blocked",
+    isBlocked: !allowed,
+    open: () => void openReceipts({ text, receipts: [decision] }),
+  });
+  if (!allowed && act !== undefined) {
+    directEvents.change(({ id }) => id === act.id, { verdict: "harmful", isBlocked: true });
   }
-  for (const answer of answers) history.add(answer);
-  return answers.length > 0;
+  acts.decide(decision);
+  update();
+  if (decision.type === "RUN_FINISHED") undecided.get(decision.run_id)?.();
 }
 
-async function say(text) {
-  if (running) return;
-  resetScreen();
-  show("user", text);
-  thread.history.add({ id: crypto.randomUUID(), role: "user", content: text });
-  running = new AbortController();
-  stop.hidden = false;
-  for (const button of document.querySelectorAll(".prompts button, .composer .primary"))
-    button.disabled = true;
-  try {
-    while (await runOnce());
-  } catch (error) {
-    show("error", running.signal.aborted ? "Stopped." : error.message);
-  } finally {
-    running = undefined;
-    stop.hidden = true;
-    for (const button of document.querySelectorAll(".prompts button, .composer .primary"))
-      button.disabled = false;
-    // A disabled button loses the focus; whoever uses a keyboard goes on at the field.
-    if (document.activeElement === document.body) field.focus();
-  }
-}
-
-composer.addEventListener("submit", (submit) => {
+get("#composer").addEventListener("submit", (submit) => {
   submit.preventDefault();
   const text = field.value.trim();
-  if (text === "") return;
+  if (text === "" || isBusy()) return;
   field.value = "";
-  void say(text);
+  void ask(text);
 });
-stop.addEventListener("click", () => running?.abort());
-for (const button of document.querySelectorAll(".prompts button")) {
-  button.addEventListener("click", () => void say(button.dataset.say));
-}
-for (const choice of document.querySelectorAll("[name=mode]")) {
-  choice.addEventListener("change", () => {
-    mode = choice.value;
-    running?.abort();
-    startOver();
-  });
+stop.addEventListener("click", () => {
+  direct.stop();
+  guarded.stop();
+  field.focus();
+});
+const suggestions = [...document.querySelectorAll("[data-say]")];
+for (const button of suggestions) {
+  button.addEventListener("click", () => void ask(button.dataset.say));
 }
 
-const feed = new EventSource("feed");
-feed.addEventListener("message", (message) => {
-  const item = JSON.parse(message.data);
-  if (mode === "guarded" && item.session_id === session) addDecision(item);
+linkConsole(settings.console);
+if (settings.console !== undefined) get("#console").href = settings.console;
+get("#console").hidden = settings.console === undefined;
+createTour(get("#start-tour"), get("#tour"), {
+  ask: () => ask(suggestions[0].dataset.say),
+  groups: acts.groups,
 });
 
-startOver();
+const feed = new EventSource(`feed?session=${session}`);
+feed.addEventListener("message", (message) => showDecision(JSON.parse(message.data)));
+// A feed that breaks off reports no last decision.
+feed.addEventListener("error", () => {
+  for (const resolve of undecided.values()) resolve();
+});
+// The page explains itself: it plays the first question at once.
+feed.addEventListener("open", () => void ask(suggestions[0].dataset.say), { once: true });

@@ -1,8 +1,5 @@
-// The tools this app offers to the agent. They are what a real page exposes: useful, and dangerous in the wrong hands.
-
-const modal = document.querySelector("#modal");
-const toasts = document.querySelector("#toasts");
-const screen = document.querySelector("#screen");
+// The tools that the shop's page offers to the agent: useful, and dangerous in the wrong hands.
+import { element } from "./element.js";
 
 /** Declared to the agent with each run. */
 export const TOOLS = [
@@ -36,69 +33,124 @@ export const TOOLS = [
   },
 ];
 
-/** Does what the agent asked; resolves with the result it is told, or undefined when nothing is to be told. */
-export async function execute(name, args) {
-  if (name === "confirm_refund")
-    return ask(`Refund ${args.amount} for order ${args.order}?`, [], "Confirm refund");
-  if (name === "prompt_user") return ask(args.title, args.fields ?? [], "Continue");
-  if (name === "navigate") return navigate(args.url);
-  if (name === "notify") return notify(args.text);
-  return undefined;
-}
+const HOME = "shop.example";
+const MAX_POPUPS = 3;
 
-/** Clears what earlier runs left on the screen. */
-export function resetScreen() {
-  toasts.replaceChildren();
-  screen.hidden = true;
-  if (modal.open) modal.close();
-}
+/** The window of the shop on one side: it executes the calls of the agent. */
+export function createShop(root) {
+  const address = root.querySelector(".address");
+  const popups = root.querySelector(".popups");
+  const forms = root.querySelector(".forms");
+  const elsewhere = root.querySelector(".elsewhere");
+  const chat = root.querySelector(".chat");
+  let pending = [];
+  let shown = 0;
+  /** The element that the call at hand made. */
+  let last;
 
-function element(tag, text, attributes = {}) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
-}
+  function ask(title, fields, action) {
+    return new Promise((resolve) => {
+      const close = (result) => {
+        form.remove();
+        pending = pending.filter((one) => one !== close);
+        resolve(result);
+      };
+      pending.push(close);
+      const inputs = fields.map((name) =>
+        element("label", { text: name }, [element("input", { name, autocomplete: "off" })]),
+      );
+      const form = element(
+        "form",
+        {
+          class: "ask",
+          "aria-label": title,
+          on: {
+            submit: (submit) => {
+              submit.preventDefault();
+              close("confirmed");
+            },
+          },
+        },
+        [
+          element("h3", { text: title }),
+          ...inputs,
+          element("div", { class: "actions" }, [
+            element("button", {
+              text: "Cancel",
+              type: "button",
+              on: { click: () => close("cancelled") },
+            }),
+            element("button", { text: action, type: "submit", class: "primary" }),
+          ]),
+        ],
+      );
+      forms.append(form);
+      last = form;
+    });
+  }
 
-function ask(title, fields, action) {
-  return new Promise((resolve) => {
-    const form = element("form", undefined, { method: "dialog" });
-    form.append(element("h3", title));
-    for (const field of fields) {
-      const label = element("label", field);
-      label.append(element("input", undefined, { name: field, autocomplete: "off" }));
-      form.append(label);
-    }
-    const actions = element("div", undefined, { class: "actions" });
-    actions.append(
-      element("button", "Cancel", { value: "cancelled" }),
-      element("button", action, { value: "confirmed", class: "primary" }),
+  function navigate(url) {
+    const { host } = new URL(url, `https://${HOME}`);
+    address.textContent = host;
+    const back = element("button", {
+      text: "Back to the shop",
+      type: "button",
+      on: { click: home },
+    });
+    elsewhere.replaceChildren(
+      element("h3", { text: `You are now on ${host}` }),
+      element("p", { text: "The agent sent your browser here. The shop is gone." }),
+      back,
     );
-    form.append(actions);
-    modal.replaceChildren(form);
-    modal.onclose = () => resolve(modal.returnValue === "confirmed" ? "confirmed" : "cancelled");
-    modal.returnValue = "";
-    modal.showModal();
-  });
-}
+    elsewhere.hidden = false;
+    chat.hidden = true;
+    last = elsewhere;
+  }
 
-function navigate(url) {
-  const back = element("button", "Back to the shop", { type: "button" });
-  back.onclick = () => {
-    screen.hidden = true;
+  function home() {
+    address.textContent = HOME;
+    elsewhere.hidden = true;
+    chat.hidden = false;
+  }
+
+  function notify(text) {
+    shown += 1;
+    if (shown <= MAX_POPUPS) {
+      last = element("li", { class: "popup", text });
+      popups.append(last);
+    } else {
+      last = popups.querySelector(".more") ?? element("li", { class: "more" }, [element("span")]);
+      last.lastElementChild.textContent = `and ${shown - MAX_POPUPS} more`;
+      popups.append(last);
+    }
+    popups.hidden = false;
+  }
+
+  const tools = new Map([
+    [
+      "confirm_refund",
+      ({ order, amount }) => ask(`Refund ${amount} for order ${order}?`, [], "Confirm refund"),
+    ],
+    ["prompt_user", ({ title, fields = [] }) => ask(title, fields, "Continue")],
+    ["navigate", ({ url }) => navigate(url)],
+    ["notify", ({ text }) => notify(text)],
+  ]);
+
+  return {
+    /** Executes a call; returns the element it made and the result that the agent gets, if any. */
+    execute: (name, args) => {
+      last = undefined;
+      const result = tools.get(name)?.(args);
+      return { made: last, result };
+    },
+    has: (name) => tools.has(name),
+    /** Removes the traces of earlier calls; open forms count as cancelled. */
+    reset: () => {
+      for (const close of pending) close("cancelled");
+      popups.replaceChildren();
+      popups.hidden = true;
+      shown = 0;
+      home();
+    },
   };
-  screen.replaceChildren(
-    element("h3", `Your browser was sent to ${url}`),
-    element("p", "An unguarded agent may take the person anywhere."),
-    back,
-  );
-  screen.hidden = false;
-  return undefined;
-}
-
-function notify(text) {
-  toasts.append(element("div", text, { class: "toast" }));
-  while (toasts.children.length > 8) toasts.firstElementChild.remove();
-  setTimeout(() => toasts.firstElementChild?.remove(), 6000);
-  return undefined;
 }

@@ -1,21 +1,29 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { startGateway } from "@countersign/gateway";
 import { findBrowser, startBrowser } from "@countersign/testkit";
+import type { RunAgentInput } from "@countersign/wire";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFaults } from "../../../console/src/testing/axe.js";
+import { playSupportAgent } from "./script.js";
+import type { Step } from "./script.js";
 import { startDemo } from "./start-demo.js";
 import type { Demo } from "./start-demo.js";
 
 const isMissing = findBrowser() === undefined;
+/** For a browser on a busy machine. */
+const PATIENCE = 180_000;
+/** Shorter, so that a failure names the condition that did not come about. */
+const CONDITION = 45_000;
 let demo: Demo;
 let browser: Browser;
 
 beforeAll(async () => {
   demo = await startDemo(0);
   if (findBrowser() !== undefined) browser = await startBrowser();
-});
+}, PATIENCE);
 afterAll(async () => {
   await browser?.close();
   await demo?.close();
@@ -24,83 +32,332 @@ afterAll(async () => {
 async function open(options: Parameters<Browser["newContext"]>[0] = {}): Promise<Page> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  page.setDefaultTimeout(CONDITION);
   await page.goto(demo.url);
   return page;
 }
 
-/** Pictures are kept only when asked for: `COUNTERSIGN_SCREENSHOTS=folder`. */
-async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env["COUNTERSIGN_SCREENSHOTS"];
-  if (folder === undefined) return;
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: `${folder}/${name}.png` });
+/** Waits for a condition as long as a busy machine needs. */
+const poll = <Value>(read: () => Value | Promise<Value>) =>
+  expect.poll(read, { timeout: CONDITION });
+
+const OUTCOME = "Without Countersign, ";
+
+/** Waits for the outcome of the question that the page plays when it opens. */
+async function openPlayed(options: Parameters<Browser["newContext"]>[0] = {}): Promise<Page> {
+  const page = await open({ viewport: { width: 1280, height: 800 }, ...options });
+  await page.locator("#outcome", { hasText: OUTCOME }).waitFor();
+  return page;
+}
+
+const sentences = (page: Page, side: "direct" | "guarded"): Promise<string[]> =>
+  page.locator(`#${side} .outcomes .sentence`).allTextContents();
+
+/** Waits until the next question may be asked. */
+const isWaiting = (page: Page): Promise<void> =>
+  page.locator("[data-say][aria-disabled=false]").first().waitFor();
+
+test.skipIf(isMissing)(
+  "the page opens with both sides answering, and tells in the same sentences what happened to each",
+  async () => {
+    const page = await openPlayed();
+    const told = ["a form asking for your card number and security code", "21 more pop-ups"];
+    await poll(() => sentences(page, "guarded")).toEqual(told.map((text) => `Stopped: ${text}`));
+    await poll(() => sentences(page, "direct")).toEqual(told.map((text) => `Reached you: ${text}`));
+    await poll(() => page.locator("#outcome").textContent()).toBe(
+      "Without Countersign, 22 harmful acts reached you. With Countersign, none.",
+    );
+    for (const side of ["#direct", "#guarded"]) {
+      await page
+        .locator(side)
+        .getByText("Order #1024 has shipped and arrives on Tuesday.")
+        .waitFor();
+    }
+    expect(await page.locator("#guarded .ask, #guarded .harmful").count()).toBe(0);
+    expect(await page.locator("#guarded .popup").count()).toBe(3);
+    expect(await page.locator("#guarded .more").count()).toBe(0);
+    const form = page.locator("#direct .ask.harmful");
+    expect(await form.textContent()).toContain("HarmfulYour session expired.");
+    await page.locator("#direct .more.harmful", { hasText: "and 21 more" }).waitFor();
+    for (const side of ["#direct", "#guarded"]) {
+      const popups = (await page.locator(`${side} .popups`).boundingBox())!;
+      const chat = (await page.locator(`${side} .chat`).boundingBox())!;
+      expect(popups.y + popups.height, "pop-ups cover no chat").toBeLessThanOrEqual(chat.y + 1);
+    }
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(isMissing)(
+  "the technical events are one click away, numbered without a gap, and filtered anew each time",
+  async () => {
+    const page = await openPlayed();
+    await page.getByRole("button", { name: "I want a refund" }).click();
+    await page.getByRole("button", { name: "Confirm refund" }).first().waitFor();
+    await isWaiting(page);
+    for (const [side, filter] of [
+      ["guarded", "Blocked only"],
+      ["direct", "Harmful only"],
+    ] as const) {
+      const button = page.locator(`#${side} .events`);
+      await button.click();
+      const dialog = page.getByRole("dialog");
+      const numbers = (await dialog.locator("td.number").allTextContents()).map(Number);
+      expect(await button.textContent()).toBe(`Technical events (${numbers.length})`);
+      expect(numbers).toEqual(numbers.map((_number, index) => index + 1));
+      const blocked = await dialog.locator("tr.blocked").count();
+      expect(blocked).toBeGreaterThan(66);
+      await dialog.getByLabel(filter).check();
+      expect(await dialog.locator("tbody tr").count()).toBe(blocked);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await button.click();
+      expect(await dialog.getByLabel(filter).isChecked()).toBe(false);
+      expect(await dialog.locator("tbody tr").count()).toBe(numbers.length);
+      await page.keyboard.press("Escape");
+    }
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(isMissing)(
+  "a refund is confirmed in the one form that the capability allows, and only the other side is led away",
+  async () => {
+    const page = await openPlayed({ colorScheme: "dark" });
+    await page.getByRole("button", { name: "I want a refund" }).click();
+    await poll(() => sentences(page, "guarded")).toEqual([
+      "Stopped: sending you to refunds.example.evil, twice",
+    ]);
+    const elsewhere = page.locator("#direct .elsewhere.harmful");
+    await elsewhere.getByText("You are now on refunds.example.evil").waitFor();
+    expect(await page.locator("#guarded .address").textContent()).toBe("shop.example");
+    const guarded = page.locator("#guarded");
+    await guarded.getByRole("button", { name: "Confirm refund" }).click();
+    await guarded.getByText("Done: $42.50 is on its way to your card.").waitFor();
+    await elsewhere.getByRole("button", { name: "Back to the shop" }).click();
+    await page.locator("#direct").getByRole("button", { name: "Cancel" }).click();
+    await page.locator("#direct").getByText("All right, nothing was refunded.").waitFor();
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(isMissing)(
+  "the card form is answered as a card form, not as a refund",
+  async () => {
+    const page = await openPlayed();
+    const direct = page.locator("#direct");
+    await direct.getByRole("button", { name: "Continue" }).click();
+    await direct.getByText("Thank you. We have your card number now.").waitFor();
+    expect(await direct.textContent()).not.toContain("$42.50");
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(isMissing)(
+  "a receipt shows signature and proof, is verified in the browser, and is not valid with one letter changed",
+  async () => {
+    const page = await openPlayed();
+    await page.getByRole("button", { name: "Receipt for: a form asking" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Stopped: a form asking for your card number").waitFor();
+    await dialog.getByText("Receipt 1 of 3").waitFor();
+    await dialog.getByText(/^ed25519:[0-9a-f]{128}$/u).waitFor();
+    await dialog.getByText("Proof that the log contains it").click();
+    await dialog.getByText("c2sp.org/tlog-proof@v1").waitFor();
+    const status = dialog.getByRole("status");
+    await dialog.getByRole("button", { name: "Verify in this browser" }).click();
+    await status.getByText("Verified: the receipt is signed").waitFor();
+    expect(await status.getByText("✕").count()).toBe(0);
+    await dialog.getByRole("button", { name: "Change one letter and verify" }).click();
+    await status.getByText("Not valid:").waitFor();
+    await status.getByText("✕ The signature covers the receipt").waitFor();
+    await dialog.getByRole("button", { name: "Next receipt" }).click();
+    await dialog.getByText("Receipt 2 of 3").waitFor();
+    expect(await status.textContent()).toBe("");
+    const link = await dialog
+      .getByRole("link", { name: "Open in the console" })
+      .getAttribute("href");
+    expect(link).toMatch(/\/console#\/receipts\/\d+$/u);
+    const console_ = await page
+      .getByRole("link", { name: "Console", exact: true })
+      .getAttribute("href");
+    expect(console_).toBe(demo.running.consoleUrl);
+    expect(await page.content()).not.toContain(demo.running.freshAdminToken!);
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(isMissing)(
+  "the tour is taken with the keyboard alone, and Esc ends it",
+  async () => {
+    // With less motion the tour waits for the person, so that no timer runs in this test.
+    const page = await openPlayed({ reducedMotion: "reduce" });
+    const start = page.getByRole("button", { name: "40-second tour" });
+    const tour = page.getByRole("region", { name: "Guided tour" });
+    const focused = (): Promise<string | null> =>
+      page.evaluate("document.activeElement.textContent");
+    for (let tab = 0; (await focused()) !== "40-second tour" && tab < 5; tab += 1) {
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    const captions = [
+      "You see your screen twice",
+      "Both sides get the same question",
+      "This reached you: a form asking for your card number and security code, and 24 pop-ups.",
+      "Countersign stopped this: a form asking for your card number and security code, and 24 pop-ups.",
+      "signs a receipt for every decision",
+      "has just verified the signature",
+    ];
+    for (const [index, caption] of captions.entries()) {
+      await tour.getByText(`${index + 1} of 6`).waitFor();
+      await poll(() => tour.textContent()).toContain(caption);
+      await poll(focused).toBe(index === 5 ? "Done" : "Next");
+      if (index === 5) await page.getByText("Verified: the receipt is signed").waitFor();
+      await page.keyboard.press("Enter");
+    }
+    await tour.waitFor({ state: "hidden" });
+    expect(await page.locator("dialog[open]").count()).toBe(0);
+    expect(await focused()).toBe(await start.textContent());
+    await page.keyboard.press("Enter");
+    await tour.getByText("1 of 6").waitFor();
+    await page.keyboard.press("Escape");
+    await tour.waitFor({ state: "hidden" });
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test("the steps of the tour last forty seconds", async () => {
+  const source = await (await fetch(`${demo.url}tour.js`)).text();
+  const seconds = [...source.matchAll(/seconds: (\d+)/gu)].map(([, value]) => Number(value));
+  expect(seconds.reduce((sum, value) => sum + value, 0)).toBe(40);
+});
+
+test.skipIf(isMissing).each([
+  ["light", 1280, 800],
+  ["dark", 1280, 800],
+  ["light", 390, 844],
+  ["dark", 390, 844],
+] as const)(
+  "no fault that axe finds, no sideways scroll, and the outcome above the fold: %s at %i px",
+  async (colorScheme, width, height) => {
+    const page = await openPlayed({
+      colorScheme,
+      viewport: { width, height },
+      reducedMotion: "reduce",
+    });
+    const faults: string[] = [];
+    const inspect = async (state: string): Promise<void> => {
+      faults.push(...(await findFaults(page)).map((fault) => `${state} ${fault}`));
+      const beyond = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      if (Number(beyond) > 0) faults.push(`${state} is ${String(beyond)} too wide`);
+    };
+    const stopped = page.locator("#guarded .outcomes li", { hasText: "21 more pop-ups" });
+    await stopped.waitFor();
+    const box = (await stopped.boundingBox())!;
+    expect(box.y + box.height).toBeLessThan(height);
+    await inspect("opened");
+    await page.getByRole("button", { name: "Receipt for: a form" }).click();
+    await page.getByRole("button", { name: "Verify in this browser" }).click();
+    await page.getByText("Verified: the receipt").waitFor();
+    await inspect("receipt");
+    await page.keyboard.press("Escape");
+    await page.locator("#guarded .events").click();
+    await page.getByRole("dialog").waitFor();
+    await inspect("events");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "40-second tour" }).click();
+    await page.getByText("1 of 6").waitFor();
+    await inspect("tour");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "I want a refund" }).click();
+    await page.getByText("You are now on refunds.example.evil").waitFor();
+    await page.locator("#guarded").getByRole("button", { name: "Confirm refund" }).waitFor();
+    await isWaiting(page);
+    await inspect("refund");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(isMissing)(
+  "the page requests nothing from elsewhere, and its policy reports nothing",
+  async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const requests: string[] = [];
+    const reports: string[] = [];
+    page.on("request", (request) => requests.push(new URL(request.url()).hostname));
+    page.on("console", (message) => reports.push(message.text()));
+    page.on("pageerror", (error) => reports.push(error.message));
+    const response = (await page.goto(demo.url))!;
+    expect(response.headers()["content-security-policy"]).toContain("default-src 'none'");
+    await page.getByRole("button", { name: "Receipt for: a form" }).click();
+    await page.getByRole("button", { name: "Verify in this browser" }).click();
+    await page.getByText("Verified: the receipt").waitFor();
+    expect(new Set(requests)).toEqual(new Set(["127.0.0.1"]));
+    expect(reports).toEqual([]);
+    await context.close();
+  },
+  PATIENCE,
+);
+
+/** An agent with another script: the same tools, other arguments in small pieces. */
+function* playOtherAgent(input: RunAgentInput): Generator<Step> {
+  const ids = { threadId: input.threadId, runId: input.runId };
+  yield { type: "RUN_STARTED", ...ids, protocolVersion: "1.0" };
+  const calls = [
+    ["prompt_user", { title: "Log in again", fields: [{ label: "Password" }] }],
+    ["navigate", { to: "https://login.example.net:8443/now" }],
+  ] as const;
+  for (const [name, args] of calls) {
+    const toolCallId = `${name}-${input.runId}`;
+    yield { type: "TOOL_CALL_START", toolCallId, toolCallName: name };
+    for (const delta of JSON.stringify(args)) yield { type: "TOOL_CALL_ARGS", toolCallId, delta };
+    yield { type: "TOOL_CALL_END", toolCallId };
+  }
+  yield { type: "RUN_FINISHED", ...ids };
 }
 
 test.skipIf(isMissing)(
-  "the person gets the answer, and neither the phishing form nor the flood",
+  "another agent is told in sentences too",
   async () => {
-    const page = await open({ viewport: { width: 1280, height: 800 } });
-    await page.getByRole("button", { name: "Where is my order?" }).click();
-    await page.getByText("Order #1024 has shipped and arrives on Tuesday.").waitFor();
-    await expect.poll(() => page.locator(".row.blocked").count()).toBeGreaterThan(20);
-    expect(await page.locator("dialog[open]").count()).toBe(0);
-    expect(await page.locator(".toast").count()).toBeLessThanOrEqual(3);
-    const reasons = await page.locator(".row.blocked .verdict").allTextContents();
-    expect(reasons.some((reason) => reason.includes("unknown component id"))).toBe(true);
-    await picture(page, "demo-light");
-    await page.locator(".row.blocked").first().click();
-    await expect
-      .poll(() => page.locator("#detail pre").textContent())
-      .toContain('"allowed": false');
+    const other = await startDemo(0, { play: playOtherAgent });
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(other.url);
+      await poll(() => sentences(page, "guarded")).toEqual([
+        "Stopped: a form asking for your password",
+        "Stopped: sending you to login.example.net:8443",
+      ]);
+    } finally {
+      await context.close();
+      await other.close();
+    }
   },
+  PATIENCE,
 );
 
-test.skipIf(isMissing)(
-  "a refund is confirmed in the one dialog the capability opens, and nothing leads away",
-  async () => {
-    const page = await open({ viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
-    await page.getByRole("button", { name: "I want a refund" }).click();
-    await page.getByRole("button", { name: "Confirm refund" }).waitFor();
-    expect(await page.locator("#screen").isVisible()).toBe(false);
-    await picture(page, "demo-dark");
-    await page.getByRole("button", { name: "Confirm refund" }).click();
-    await page.getByText("Done: $42.50 is on its way to your card.").waitFor();
-  },
-);
-
-test.skipIf(isMissing)(
-  "without the gateway the same agent phishes, and the page says that nothing was judged",
-  async () => {
-    const page = await open({ viewport: { width: 390, height: 844 } });
-    await page.getByText("Without it").click();
-    await page.getByRole("button", { name: "Where is my order?" }).click();
-    await page.getByText("Your session expired. Please confirm your card to continue.").waitFor();
-    expect(await page.locator("#rows").textContent()).toContain("not judged");
-    await page.setViewportSize({ width: 1280, height: 800 });
-    const isCut = (cells: Element[]): boolean =>
-      cells.some((cell) => cell.scrollWidth > cell.clientWidth + 1);
-    expect(await page.locator(".row span").evaluateAll(isCut)).toBe(false);
-    expect(
-      Number(await page.locator("#forwarded").textContent()),
-      "what came is counted",
-    ).toBeGreaterThan(0);
-    await picture(page, "demo-unguarded-narrow");
-  },
-);
-
-/** Follows a suggestion to its end, as a person does: the answer stands there and the next question may be asked. */
+/** Follows a suggestion to its end on the protected side, as a person does. */
 async function follow(page: Page, suggestion: string): Promise<void> {
   const isRefund = suggestion.includes("refund");
-  const answer = page.getByText(
+  const guarded = page.locator("#guarded");
+  const answer = guarded.getByText(
     isRefund ? "Done: $42.50 is on its way" : "Order #1024 has shipped and arrives",
   );
   const before = await answer.count();
   await page.getByRole("button", { name: suggestion }).click();
-  const confirm = page.getByRole("button", { name: "Confirm refund" });
-  if (isRefund) await confirm.or(page.locator(".message.error")).first().click();
-  await expect.poll(() => page.locator("#stop").isHidden(), { timeout: 10_000 }).toBe(true);
+  const confirm = guarded.getByRole("button", { name: "Confirm refund" });
+  if (isRefund) await confirm.or(guarded.locator(".message.error")).first().click();
+  await poll(() => answer.count()).toBe(before + 1);
+  await isWaiting(page);
   expect(await page.locator(".message.error").allTextContents()).toEqual([]);
-  expect(await answer.count()).toBe(before + 1);
 }
 
 const SUGGESTIONS = ["Where is my order?", "I want a refund"];
@@ -109,39 +366,83 @@ const PAIRS = SUGGESTIONS.flatMap((first) => SUGGESTIONS.map((second) => [first,
 test.skipIf(isMissing).each(PAIRS)(
   "one conversation takes every suggestion after another: %s, then %s, then a question of one's own",
   async (first, second) => {
-    const page = await open({ viewport: { width: 1280, height: 800 } });
+    const page = await openPlayed();
+    await isWaiting(page);
     await follow(page, first);
     await follow(page, second);
-    const said = await page.locator(".message.assistant").count();
+    const said = await page.locator("#guarded .message.assistant").count();
     await page.getByLabel("Your message").fill("And where is it now?");
-    await page.getByRole("button", { name: "Send" }).click();
-    await expect.poll(() => page.locator(".message.assistant").count()).toBe(said + 2);
-    await expect.poll(() => page.locator("#stop").isHidden(), { timeout: 10_000 }).toBe(true);
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    for (const side of ["#direct", "#guarded"]) {
+      await page.locator(side).getByText("And where is it now?").waitFor();
+    }
+    await poll(() => page.locator("#guarded .message.assistant").count()).toBe(said + 2);
+    await isWaiting(page);
     expect(await page.locator(".message.error").allTextContents()).toEqual([]);
-    await picture(
-      page,
-      `demo-two-${PAIRS.findIndex((pair) => pair[0] === first && pair[1] === second)}`,
-    );
+    await page.context().close();
   },
+  PATIENCE,
 );
 
-/** Presses the button from within the page: on a busy machine the answer may be over before a test can. */
-const STOP_AT_ONCE = `new MutationObserver((_changes, observer) => {
-  const stop = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Stop");
-  if (stop === undefined || !document.body.textContent.includes("I'll check")) return;
-  observer.disconnect();
-  stop.click();
-}).observe(document.body, { subtree: true, childList: true, characterData: true });`;
+test.skipIf(isMissing)(
+  "a form that waits is cancelled by the next question",
+  async () => {
+    const page = await openPlayed();
+    await page.getByRole("button", { name: "I want a refund" }).click();
+    const guarded = page.locator("#guarded");
+    await guarded.getByRole("button", { name: "Confirm refund" }).waitFor();
+    await isWaiting(page);
+    await page.getByRole("button", { name: "Where is my order?" }).click();
+    await poll(() => guarded.getByText("Order #1024 has shipped").count()).toBe(2);
+    expect(await guarded.locator(".ask").count()).toBe(0);
+    expect(await page.locator(".message.error").allTextContents()).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE,
+);
 
-test.skipIf(isMissing)("a conversation goes on after an answer that was stopped", async () => {
-  const page = await open({ viewport: { width: 1280, height: 800 } });
-  await page.evaluate(STOP_AT_ONCE);
-  await page.getByRole("button", { name: "Where is my order?" }).click();
-  await page.getByText("Stopped.").waitFor();
-  await page.getByRole("button", { name: "Where is my order?" }).click();
-  await page.getByText("Order #1024 has shipped and arrives on Tuesday.").waitFor();
-  expect(await page.locator(".message.error").allTextContents()).toEqual(["Stopped."]);
-});
+/** The support agent, which never ends its answer to one question. */
+function* playEndlessly(input: RunAgentInput): Generator<Step> {
+  const last = input.messages.at(-1);
+  if (last?.role !== "user" || last.content !== "Think") return yield* playSupportAgent(input);
+  const messageId = `thought-${input.runId}`;
+  yield { type: "RUN_STARTED", threadId: input.threadId, runId: input.runId };
+  yield { type: "TEXT_MESSAGE_START", messageId, role: "assistant" };
+  yield { type: "TEXT_MESSAGE_CONTENT", messageId, delta: "Let me think" };
+  yield 3_600_000;
+}
+
+test.skipIf(isMissing)(
+  "a conversation goes on after an answer that was stopped",
+  async () => {
+    const other = await startDemo(0, { play: playEndlessly });
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(CONDITION);
+      await page.goto(other.url);
+      await page.locator("#outcome", { hasText: OUTCOME }).waitFor();
+      await isWaiting(page);
+      await page.getByLabel("Your message").fill("Think");
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      const sides = ["#direct", "#guarded"].map((side) => page.locator(side));
+      for (const side of sides) await side.getByText("Let me think").waitFor();
+      await page.getByRole("button", { name: "Stop", exact: true }).click();
+      for (const side of sides) await side.getByText("Stopped.").waitFor();
+      await isWaiting(page);
+      await page.getByRole("button", { name: "Where is my order?" }).click();
+      await isWaiting(page);
+      for (const side of sides) {
+        expect(await side.locator(".message.error").allTextContents()).toEqual(["Stopped."]);
+        expect(await side.getByText("Order #1024 has shipped").count()).toBe(2);
+      }
+    } finally {
+      await context.close();
+      await other.close();
+    }
+  },
+  PATIENCE,
+);
 
 test("a path without a name does not end the demo", async () => {
   expect((await fetch(`${demo.url.replace(/\/$/u, "")}//`)).status).toBe(404);

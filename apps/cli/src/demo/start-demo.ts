@@ -9,7 +9,11 @@ import { loadConfig, startGateway } from "@countersign/gateway";
 import type { RunningGateway } from "@countersign/gateway";
 import { createDemoAgent } from "./agent.js";
 import { createDemoPage } from "./page.js";
+import type { PageSettings } from "./page.js";
 import { DEMO_POLICY } from "./policy.js";
+import { playSupportAgent } from "./script.js";
+import type { Play } from "./script.js";
+import { createSentActs } from "./sent.js";
 
 /** A demo that runs. */
 export type Demo = {
@@ -23,11 +27,13 @@ const SESSION_SECONDS = 3600;
 /** The scopes of the demo's page: one dialog, some notifications, and its own state. */
 const SCOPES = ["ui:submit:modal:confirm-refund", "ui:alert:toast:default", "ui:mutate:*"];
 
-/** Options for tests that make the demo fail. */
+/** Options for tests: a demo that fails, or another agent. */
 export type DemoOptions = {
   /** The parent of its folder; the system's temporary directory by default. */
   readonly parent?: string;
   readonly start?: typeof startGateway;
+  /** Another script for the agent. */
+  readonly play?: Play;
 };
 
 /** Starts agent, gateway and page on this machine; nothing needs a key, a model or a network. */
@@ -47,7 +53,7 @@ export async function startDemo(port: number, options: DemoOptions = {}): Promis
 
 async function openDemo(
   port: number,
-  { parent = tmpdir(), start = startGateway }: DemoOptions,
+  { parent = tmpdir(), start = startGateway, play = playSupportAgent }: DemoOptions,
   undo: (() => Promise<unknown>)[],
 ): Promise<Omit<Demo, "close">> {
   // The page listens first: the gateway answers only to pages from an origin it was told.
@@ -56,7 +62,8 @@ async function openDemo(
   undo.push(() => stop(page));
   const folder = await mkdtemp(join(parent, "countersign-demo-"));
   undo.push(() => rm(folder, { recursive: true, force: true }));
-  const agent = createDemoAgent();
+  const acts = createSentActs();
+  const agent = createDemoAgent(play, acts);
   await listen(agent, 0);
   undo.push(() => stop(agent));
   const agentUrl = `http://127.0.0.1:${portOf(agent)}/`;
@@ -73,7 +80,7 @@ async function openDemo(
   );
   const running = await start(config, { consoleDirectory: CONSOLE_DIRECTORY });
   undo.push(() => running.close());
-  const servePage = createDemoPage(running.gateway, async (session) => {
+  const openSession = async (session: string): Promise<PageSettings> => {
     const now = Math.floor(Date.now() / 1000);
     const { token } = await running.tokens.issue({
       agent: "support",
@@ -83,8 +90,14 @@ async function openDemo(
       expiresAt: now + SESSION_SECONDS,
     });
     running.gateway.context.sessions.addToken(session, { token });
-    return { guarded: `${running.dataUrl}/agents/support?session=${session}`, direct: agentUrl };
-  });
+    return {
+      guarded: `${running.dataUrl}/agents/support?session=${session}`,
+      direct: agentUrl,
+      console: running.consoleUrl,
+    };
+  };
+  const connects = [running.dataUrl, agentUrl].map((url) => new URL(url).origin);
+  const servePage = createDemoPage({ running, acts, connects, openSession });
   page.on("request", servePage);
   return { url: `http://127.0.0.1:${portOf(page)}/`, running };
 }

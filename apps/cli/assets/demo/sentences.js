@@ -1,0 +1,205 @@
+// Tells an act of an agent in one sentence, from the decision of the gateway and from what the agent sent.
+
+const MAX_LENGTH = 60;
+const MAX_DEPTH = 4;
+
+/** Text of the agent: without characters that hide or turn text, and short. */
+function clean(text) {
+  const visible = text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, "").trim();
+  return visible.length > MAX_LENGTH ? `${visible.slice(0, MAX_LENGTH)}…` : visible;
+}
+
+function quote(text) {
+  return `“${clean(text)}”`;
+}
+
+function argumentsOf(act) {
+  try {
+    return JSON.parse(act?.args || "{}");
+  } catch {
+    return {};
+  }
+}
+
+/** Every text inside a value, with the name that it has there. */
+function* textsIn(value, name = "", depth = 0) {
+  if (typeof value === "string") yield { name, text: value };
+  else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
+    for (const [key, inner] of Object.entries(value)) {
+      yield* textsIn(inner, Array.isArray(value) ? name : key, depth + 1);
+    }
+  }
+}
+
+function firstText(args, names) {
+  for (const { name, text } of textsIn(args)) if (names.includes(name) && text) return text;
+  return undefined;
+}
+
+/** The names of the fields that a form asks for: a list of texts, or of objects with a label or a name. */
+function fieldsIn(args) {
+  for (const value of Object.values(Object(args))) {
+    if (!Array.isArray(value)) continue;
+    const names = value.map((field) => {
+      if (typeof field === "string") return field;
+      return firstText(Object(field), ["label", "title", "name"]);
+    });
+    return names.filter((name) => name !== undefined).map(clean);
+  }
+  return [];
+}
+
+function lowerFirst(text) {
+  return /^\p{Lu}\p{Ll}/u.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
+}
+
+function list(words) {
+  if (words.length < 2) return words.join("");
+  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+const WEB = /^https?:/iu;
+const CODE = /^(?:javascript|vbscript|data|blob|file):/iu;
+
+/** The destination among the arguments: a host, or the kind of a link that is no web page. */
+function destinationIn(args) {
+  const texts = [...textsIn(args)].map(({ text }) => text.trim());
+  const web = texts.find((text) => WEB.test(text) && URL.canParse(text));
+  if (web !== undefined) return new URL(web).host;
+  const code = texts.map((text) => CODE.exec(text)?.[0]).find((found) => found !== undefined);
+  return code && `a ${code.toLowerCase()} link`;
+}
+
+/** A thing, once or many times. */
+function thing(one, many) {
+  return (count, isMore) => {
+    if (count === 1 && !isMore) return one;
+    return `${count}${isMore ? " more" : ""} ${count === 1 ? many.replace(/s\b/u, "") : many}`;
+  };
+}
+
+/** Something that is done, once or many times. */
+function doing(what) {
+  return (count, isMore) => {
+    if (count === 1) return isMore ? `${what} once more` : what;
+    const times = count === 2 ? "twice" : `${count} times`;
+    return `${what}, ${times}${isMore ? " more" : ""}`;
+  };
+}
+
+function form({ act, target }) {
+  const args = argumentsOf(act);
+  const fields = fieldsIn(args).map(lowerFirst);
+  if (fields.length > 0) {
+    const asked = `asking for your ${list(fields)}`;
+    return { subject: asked, tell: thing(`a form ${asked}`, `forms ${asked}`) };
+  }
+  const title = firstText(args, ["title", "text", "message", "label"]);
+  if (title !== undefined) {
+    return { subject: title, tell: thing(`a dialog: ${quote(title)}`, `dialogs: ${quote(title)}`) };
+  }
+  const name = target?.component_id ?? act?.tool;
+  if (name === undefined) return { subject: "", tell: thing("a form", "forms") };
+  return { subject: name, tell: thing(`the form ${quote(name)}`, `forms ${quote(name)}`) };
+}
+
+function navigation({ act }) {
+  const destination = destinationIn(argumentsOf(act));
+  if (destination === undefined) return { subject: "", tell: doing("sending you to another page") };
+  const where = clean(destination);
+  return { subject: where, tell: doing(`sending you to ${where}`) };
+}
+
+function notification({ act }) {
+  const text = firstText(argumentsOf(act), ["text", "message", "title", "body"]);
+  const one = text === undefined ? "a pop-up" : `a pop-up: ${quote(text)}`;
+  return { subject: "", tell: thing(one, "pop-ups") };
+}
+
+/** What a rule about content found in a text. */
+const CONTENT = new Map([
+  ["images", "a picture from another site"],
+  ["links", "an unsafe link"],
+  ["markup", "code for your browser"],
+  ["hidden", "hidden characters"],
+]);
+
+function message({ rule = "" }) {
+  const found = CONTENT.get(rule.split(".")[1]);
+  const suffix = found === undefined ? "" : ` with ${found}`;
+  return { subject: suffix, tell: thing(`a message${suffix}`, `messages${suffix}`) };
+}
+
+const CHANGES = new Map([
+  ["destroy", "removing a part of the page"],
+  ["create", "adding a part to the page"],
+]);
+
+function other({ act, event_type: name, classification, type }) {
+  if (act?.tool !== undefined) {
+    return { subject: act.tool, tell: doing(`using the tool ${quote(act.tool)}`) };
+  }
+  const change = CHANGES.get(classification);
+  if (change !== undefined) return { subject: change, tell: doing(change) };
+  const subject = name === "lifecycle" ? type : name;
+  return { subject, tell: thing(`the event ${quote(subject)}`, `events ${quote(subject)}`) };
+}
+
+/** How each kind of act is told. */
+const KINDS = new Map([
+  ["form_action", form],
+  ["navigation", navigation],
+  ["notification", notification],
+  ["text_stream", message],
+  ["error", () => ({ subject: "", tell: thing("an error message", "error messages") })],
+  ["state_update", () => ({ subject: "", tell: doing("changing the data of the page") })],
+]);
+
+/** The cap in the reason of a velocity rule. */
+const CAP = /^more than (\d+) .* in (\d+) seconds/u;
+
+function tellCap({ denial_reason: reason = "" }) {
+  const [, count, seconds] = CAP.exec(reason) ?? [];
+  if (count === undefined) return "This was too many in a short time.";
+  return `The shop allows ${count} in ${seconds} seconds.`;
+}
+
+/** Why a rule stopped an act, by the first words of its name. */
+const REASONS = [
+  ["ag_ui_components", () => "This is not a part of the shop's page."],
+  ["ag_ui.capability", () => "The shop gave the agent no permission for this."],
+  ["ag_ui_content", () => "The text would load, run or hide something."],
+  ["velocity", tellCap],
+];
+
+/** The reason of a decision in one sentence. */
+export function tellReason(decision) {
+  const { rule = "", denial_reason: reason = "the policy forbids it" } = decision;
+  const known = REASONS.find(([prefix]) => rule.startsWith(prefix));
+  if (known !== undefined) return known[1](decision);
+  const text = clean(reason) || "the policy forbids it";
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
+/**
+ * An act in words.
+ *
+ * @param decision a decision of the gateway's feed, with the `act` that the agent sent where it is known
+ * @returns `key`, the same for acts that are told together, and `tell(count, isMore)`
+ */
+export function describeAct(decision) {
+  const kind = KINDS.get(decision.event_type) ?? other;
+  const { subject, tell } = kind(decision);
+  return { key: `${decision.event_type}\n${subject}`, tell };
+}
+
+/** One act in words. */
+export function tellAct(decision) {
+  return describeAct(decision).tell(1, false);
+}
+
+/** Some phrases as one, with commas and "and". */
+export function joinPhrases(phrases) {
+  if (phrases.length < 2) return phrases.join("");
+  return `${phrases.slice(0, -1).join(", ")}, and ${phrases.at(-1)}`;
+}
