@@ -2,6 +2,8 @@
 import { element } from "./element.js";
 
 const dialog = document.querySelector("#receipt");
+/** The console's own verifier; the demo serves the built file. */
+const VERIFIER = "./verify.js";
 let consoleUrl;
 
 /** Sets the URL of the console, for links to a receipt. */
@@ -24,7 +26,7 @@ function tamper(entry) {
 }
 
 async function verify({ entry, proof, key, size }) {
-  const { performedChecks, verifyEvidence } = await import("./verify.js");
+  const { performedChecks, verifyEvidence } = await import(VERIFIER);
   const evidence = {
     bytes: new TextEncoder().encode(entry),
     text: entry,

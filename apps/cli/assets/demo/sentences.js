@@ -58,14 +58,22 @@ function list(words) {
   return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
-const WEB = /^https?:/iu;
+function hostOf(text) {
+  if (!/^https?:/iu.test(text)) return undefined;
+  try {
+    return new URL(text).host;
+  } catch {
+    return undefined;
+  }
+}
+
 const CODE = /^(?:javascript|vbscript|data|blob|file):/iu;
 
 /** The destination among the arguments: a host, or the kind of a link that is no web page. */
 function destinationIn(args) {
   const texts = [...textsIn(args)].map(({ text }) => text.trim());
-  const web = texts.find((text) => WEB.test(text) && URL.canParse(text));
-  if (web !== undefined) return new URL(web).host;
+  const host = texts.map(hostOf).find((found) => found !== undefined);
+  if (host !== undefined) return host;
   const code = texts.map((text) => CODE.exec(text)?.[0]).find((found) => found !== undefined);
   return code && `a ${code.toLowerCase()} link`;
 }

@@ -37,9 +37,8 @@ async function open(options: Parameters<Browser["newContext"]>[0] = {}): Promise
   return page;
 }
 
-/** Waits for a condition as long as a busy machine needs. */
-const poll = <Value>(read: () => Value | Promise<Value>) =>
-  expect.poll(read, { timeout: CONDITION });
+/** How long a condition may take on a busy machine. */
+const WAIT = { timeout: CONDITION };
 
 const OUTCOME = "Without Countersign, ";
 
@@ -62,11 +61,15 @@ test.skipIf(isMissing)(
   async () => {
     const page = await openPlayed();
     const told = ["a form asking for your card number and security code", "21 more pop-ups"];
-    await poll(() => sentences(page, "guarded")).toEqual(told.map((text) => `Stopped: ${text}`));
-    await poll(() => sentences(page, "direct")).toEqual(told.map((text) => `Reached you: ${text}`));
-    await poll(() => page.locator("#outcome").textContent()).toBe(
-      "Without Countersign, 22 harmful acts reached you. With Countersign, none.",
-    );
+    await expect
+      .poll(() => sentences(page, "guarded"), WAIT)
+      .toEqual(told.map((text) => `Stopped: ${text}`));
+    await expect
+      .poll(() => sentences(page, "direct"), WAIT)
+      .toEqual(told.map((text) => `Reached you: ${text}`));
+    await expect
+      .poll(() => page.locator("#outcome").textContent(), WAIT)
+      .toBe("Without Countersign, 22 harmful acts reached you. With Countersign, none.");
     for (const side of ["#direct", "#guarded"]) {
       await page
         .locator(side)
@@ -126,9 +129,9 @@ test.skipIf(isMissing)(
   async () => {
     const page = await openPlayed({ colorScheme: "dark" });
     await page.getByRole("button", { name: "I want a refund" }).click();
-    await poll(() => sentences(page, "guarded")).toEqual([
-      "Stopped: sending you to refunds.example.evil, twice",
-    ]);
+    await expect
+      .poll(() => sentences(page, "guarded"), WAIT)
+      .toEqual(["Stopped: sending you to refunds.example.evil, twice"]);
     const elsewhere = page.locator("#direct .elsewhere.harmful");
     await elsewhere.getByText("You are now on refunds.example.evil").waitFor();
     expect(await page.locator("#guarded .address").textContent()).toBe("shop.example");
@@ -214,8 +217,8 @@ test.skipIf(isMissing)(
     ];
     for (const [index, caption] of captions.entries()) {
       await tour.getByText(`${index + 1} of 6`).waitFor();
-      await poll(() => tour.textContent()).toContain(caption);
-      await poll(focused).toBe(index === 5 ? "Done" : "Next");
+      await expect.poll(() => tour.textContent(), WAIT).toContain(caption);
+      await expect.poll(focused, WAIT).toBe(index === 5 ? "Done" : "Next");
       if (index === 5) await page.getByText("Verified: the receipt is signed").waitFor();
       await page.keyboard.press("Enter");
     }
@@ -332,10 +335,12 @@ test.skipIf(isMissing)(
     try {
       const page = await context.newPage();
       await page.goto(other.url);
-      await poll(() => sentences(page, "guarded")).toEqual([
-        "Stopped: a form asking for your password",
-        "Stopped: sending you to login.example.net:8443",
-      ]);
+      await expect
+        .poll(() => sentences(page, "guarded"), WAIT)
+        .toEqual([
+          "Stopped: a form asking for your password",
+          "Stopped: sending you to login.example.net:8443",
+        ]);
     } finally {
       await context.close();
       await other.close();
@@ -355,7 +360,7 @@ async function follow(page: Page, suggestion: string): Promise<void> {
   await page.getByRole("button", { name: suggestion }).click();
   const confirm = guarded.getByRole("button", { name: "Confirm refund" });
   if (isRefund) await confirm.or(guarded.locator(".message.error")).first().click();
-  await poll(() => answer.count()).toBe(before + 1);
+  await expect.poll(() => answer.count(), WAIT).toBe(before + 1);
   await isWaiting(page);
   expect(await page.locator(".message.error").allTextContents()).toEqual([]);
 }
@@ -376,7 +381,9 @@ test.skipIf(isMissing).each(PAIRS)(
     for (const side of ["#direct", "#guarded"]) {
       await page.locator(side).getByText("And where is it now?").waitFor();
     }
-    await poll(() => page.locator("#guarded .message.assistant").count()).toBe(said + 2);
+    await expect
+      .poll(() => page.locator("#guarded .message.assistant").count(), WAIT)
+      .toBe(said + 2);
     await isWaiting(page);
     expect(await page.locator(".message.error").allTextContents()).toEqual([]);
     await page.context().close();
@@ -393,7 +400,7 @@ test.skipIf(isMissing)(
     await guarded.getByRole("button", { name: "Confirm refund" }).waitFor();
     await isWaiting(page);
     await page.getByRole("button", { name: "Where is my order?" }).click();
-    await poll(() => guarded.getByText("Order #1024 has shipped").count()).toBe(2);
+    await expect.poll(() => guarded.getByText("Order #1024 has shipped").count(), WAIT).toBe(2);
     expect(await guarded.locator(".ask").count()).toBe(0);
     expect(await page.locator(".message.error").allTextContents()).toEqual([]);
     await page.context().close();

@@ -35,7 +35,7 @@ export type PageSettings = {
   readonly console: string | undefined;
 };
 
-/** What the page is made of. */
+/** The parts of the page. */
 export type PageOptions = {
   readonly running: RunningGateway;
   readonly acts: SentActs;

@@ -73,7 +73,7 @@ test.each([
   expect(tellAct(decision(eventType, args))).toBe(sentence);
 });
 
-test("an act without a tool is told by its rule, its class or its name", () => {
+test("an act without a tool is described by its rule, its class or its name", () => {
   const bare = { act: undefined };
   const image = { ...bare, rule: "ag_ui_content.images" };
   expect(tellAct(decision("text_stream", {}, image))).toBe(
