@@ -136,6 +136,11 @@ test("every name in the tables of the product is explained, with lines that load
     "custom:countersign.blocked",
     "countersign.blocked",
     "countersign.ui_render_hint",
+    "tool:büro_öffnen",
+    "tool:予約 する",
+    "custom:予約",
+    "Übersicht",
+    "カード:要約",
   ];
   expect(new Set(names).size).toBeGreaterThan(450);
   expect(faults(names)).toEqual([]);

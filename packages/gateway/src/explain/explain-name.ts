@@ -274,7 +274,7 @@ function actMeaning(name: string, document: PolicyDocument): NameMeaning | undef
 /** A component on the screen, as a receipt names it: `type` or `type:id`. */
 function componentMeaning(name: string, document: PolicyDocument): NameMeaning | undefined {
   if (
-    !/^[A-Za-z][\w.-]{0,127}(?::\S{1,256})?$/u.test(name) ||
+    !/^\p{L}[\p{L}\p{M}\p{N}_.-]{0,127}(?::\S{1,256})?$/u.test(name) ||
     /^ag_ui|^gateway|^ERR_/u.test(name)
   ) {
     return undefined;
