@@ -40,12 +40,20 @@ export function isExpired({ expiresAt }: Pick<Interrupt, "expiresAt">, now: numb
   return expiresAt !== undefined && Date.parse(expiresAt) <= now;
 }
 
+const REASONS: Readonly<Record<ErrorFacts["ERR_CLIENT_INTERRUPTS"]["reason"], string>> = {
+  missing: "an open question of the agent has no answer",
+  unknown: "an answer is for a question that is not open",
+  repeated: "a question has two answers",
+  expired: "the time to answer a question is over",
+  open: "the agent waits for an answer; call resume() with it",
+};
+
 function interruptsError(
   reason: ErrorFacts["ERR_CLIENT_INTERRUPTS"]["reason"],
 ): CountersignError<"ERR_CLIENT_INTERRUPTS"> {
   return new CountersignError(
     "ERR_CLIENT_INTERRUPTS",
-    `the answers do not fit the open interrupts: ${reason}`,
+    `the answers do not fit the open interrupts: ${REASONS[reason]}`,
     { reason },
   );
 }

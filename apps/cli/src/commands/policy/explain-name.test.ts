@@ -57,7 +57,7 @@ test.each([
   ["interrupt:refund", "no line; the policy requires a token with exactly this scope"],
   [
     "tool:eval_js",
-    'no line; the policy blocks it by name; take "eval*" out of ag_ui_tools.call.block',
+    'no line; the policy blocks it by name; take "eval_*" out of ag_ui_tools.call.block',
   ],
   ["state:/ui/theme", "the policy already allows it"],
   ["run/finish-ids", "ag_ui_order: { rules: { run/finish-ids: allow } }"],
