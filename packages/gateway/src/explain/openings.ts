@@ -110,7 +110,7 @@ const SEVERAL: Readonly<Record<string, readonly OpeningOfPart[]>> = {
   ERR_HISTORY_DROPPED: [
     {
       about: "a client that leaves out the end of the history (edit, regenerate)",
-      fits: /missing/u,
+      fits: /the end of the history is missing/u,
       opening: policy("ag_ui_request: { history: { rollback: true } }"),
     },
     {

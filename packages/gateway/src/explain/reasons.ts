@@ -83,7 +83,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     "ERR_RUN_ACTIVE",
   ],
   [
-    /^message \d+ speaks as \w+ and was not delivered here|^message \d+ has an encrypted value of its own$|ag_ui_request: \{ history: /u,
+    /^message \d+ speaks as \w+ and was not delivered here|^message \d+ has an encrypted value of its own$|ag_ui_request: \{ history: \{ (?!rollback)/u,
     "ERR_HISTORY_INVENTED",
   ],
   [
@@ -93,7 +93,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^message \d+ was open when the gateway ended$/u, "ERR_HISTORY_UNFINISHED"],
   [/^a new message stands in front of one that was delivered/u, "ERR_HISTORY_INTERLEAVED"],
   [
-    /^a message of the history is (?:there twice|missing)$|^a new message stands inside the history|^only new messages are accepted$|^the history has another order$|^part of the history is missing$/u,
+    /^a message of the history is (?:there twice|missing)$|^a new message stands inside the history|^only new messages are accepted$|^the history has another order$|^(?:part|the end) of the history is missing$|ag_ui_request: \{ history: \{ rollback/u,
     "ERR_HISTORY_DROPPED",
   ],
   [/^the call it answers was not delivered on this thread$/u, "ERR_TOOL_RESULT_UNKNOWN"],

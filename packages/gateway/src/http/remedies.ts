@@ -18,7 +18,7 @@ const FINDING_REMEDIES: Readonly<Record<FindingCode | SendBlocker["code"], strin
     "start a new thread, or send only new messages; countersign policy explain ERR_HISTORY_INVENTED has the lines that accept a greeting or instructions of the page",
   ERR_HISTORY_REWRITTEN: "send each message back unchanged, with its own id",
   ERR_HISTORY_DROPPED:
-    "send the whole history, its last part without a gap, or only new messages at the end; ag_ui_request.history.rollback allows a client to leave out the last messages",
+    "send the whole history in the delivered order, its last part without a gap, or only new messages at the end",
   ERR_HISTORY_UNFINISHED:
     "leave out the unfinished message, or set ag_ui_request.history.unfinished: accept in the policy",
   ERR_HISTORY_INTERLEAVED:

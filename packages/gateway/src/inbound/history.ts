@@ -2,6 +2,7 @@ import type { RequestSettings } from "@countersign/policy";
 import type { Message, RunAgentInput } from "@countersign/wire";
 import type { StoredRow } from "../store/keyed-store.js";
 import { compareMessage, recordOf } from "../thread/message-record.js";
+import { isSubsequence } from "../thread/held-thread.js";
 import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { prefixProblem } from "./run-prefix.js";
@@ -31,7 +32,10 @@ export function reviewHistory(
   const isSame = review.findings.every(isRemark);
   // A client may lack a message that a stopped run delivered. Its result under another id then looks like a new one.
   if (isSame && !review.fresh.some(({ role }) => role === "tool")) return review;
-  const regrouped = regroupTurns(messages, state);
+  const regrouped = regroupTurns(
+    withoutPlaceholders(messages, state).map(({ message }) => message),
+    state,
+  );
   if (regrouped === undefined) return review;
   const loose = new Set([...state.loose, ...regrouped.superseded]);
   const again = compareMessages(regrouped.messages, { ...state, loose }, settings);
@@ -51,6 +55,27 @@ export function reviewHistory(
     fresh: again.fresh,
     rows: [...again.rows.filter(({ id }) => fresh.has(id)), ...replaced],
   };
+}
+
+/**
+ * The messages of a request except empty answers that the gateway did not deliver, each with its index. Clients keep such an answer where a
+ * run failed before its first word. It has no content to compare, so the ledger ignores it, and the agent receives it as it would from the
+ * client. Its id must be its own: some agents replace a message by a later one with its id.
+ */
+function withoutPlaceholders(
+  messages: readonly Message[],
+  { messages: known, shown }: ThreadState,
+): { readonly index: number; readonly message: Message }[] {
+  const count = new Map<string, number>();
+  for (const { id } of messages) count.set(id, (count.get(id) ?? 0) + 1);
+  const isPlaceholder = (message: Message): boolean => {
+    const { id, role, metadata: _, ...others } = message;
+    if (role !== "assistant" || known.has(id) || shown.has(id) || count.get(id) !== 1) return false;
+    return Object.values(others).every(
+      (value) => value === undefined || value === null || value.length === 0,
+    );
+  };
+  return messages.flatMap((message, index) => (isPlaceholder(message) ? [] : [{ index, message }]));
 }
 
 function isRemark(finding: Finding): boolean {
@@ -90,10 +115,12 @@ function fixFor(
 
 /** Compares by message: one lookup and one hash each. */
 function compareMessages(
-  messages: readonly Message[],
+  received: readonly Message[],
   state: ThreadState,
   settings: RequestSettings["history"],
 ): HistoryReview {
+  const placed = withoutPlaceholders(received, state);
+  const messages = placed.map(({ message }) => message);
   const review: HistoryReview = { findings: [], fresh: [], rows: [] };
   const find = (
     code: FindingCode,
@@ -112,10 +139,10 @@ function compareMessages(
   };
   const seen = new Set<string>();
   const greetings = countGreetings(messages, state);
-  for (const [index, message] of messages.entries()) {
+  for (const [position, { index, message }] of placed.entries()) {
     const record = state.messages.get(message.id);
     if (record === undefined) {
-      const isGreeting = index < greetings;
+      const isGreeting = position < greetings;
       if (!settings.newRoles.has(message.role) && !(isGreeting && settings.greeting === "accept")) {
         const reason = `message ${index} speaks as ${message.role} and was not delivered here, or is forgotten`;
         find("ERR_HISTORY_INVENTED", reason, { index, ...fixFor(message, isGreeting, settings) });
@@ -151,18 +178,19 @@ function compareMessages(
       }
     }
   }
-  const order = repeatsExactly(messages, state, settings)
-    ? undefined
-    : orderProblem(messages, state, settings);
-  const dropped = order ?? prefixProblem(messages, state, settings);
-  if (typeof dropped === "string") find("ERR_HISTORY_DROPPED", dropped, {});
-  else if (dropped !== undefined) find("ERR_HISTORY_DROPPED", dropped.reason, dropped);
-  else {
-    const index = interleavedAt(messages, state);
+  const indexOf = (position: number | undefined): { index?: number } => {
+    const index = position === undefined ? undefined : placed[position]?.index;
+    return index === undefined ? {} : { index };
+  };
+  const dropped = historyProblem(messages, state, settings);
+  if (dropped !== undefined) {
+    find("ERR_HISTORY_DROPPED", dropped.reason, { ...dropped, ...indexOf(dropped.index) });
+  } else {
+    const position = interleavedAt(messages, state);
     const isRemarkOnly = settings.interleaved === "accept";
     const reason = "a new message stands in front of one that was delivered before";
-    if (index !== undefined)
-      find("ERR_HISTORY_INTERLEAVED", reason, { index, isRemark: isRemarkOnly });
+    if (position !== undefined)
+      find("ERR_HISTORY_INTERLEAVED", reason, { ...indexOf(position), isRemark: isRemarkOnly });
   }
   return review;
 }
@@ -179,7 +207,45 @@ function interleavedAt(
 }
 
 /** A problem of a history's order, with the index of a message in the request or the id of a missing one. */
-type Gap = { readonly reason: string; readonly index?: number; readonly about?: string };
+type Gap = Place & { readonly reason: string };
+
+/**
+ * Returns why a request repeats the history in neither of the orders that a client may have. The second order must be repeated whole: its
+ * beginning is not the oldest part of the thread, so a client could leave out a question and keep its answer.
+ */
+function historyProblem(
+  messages: readonly Message[],
+  state: ThreadState,
+  settings: RequestSettings["history"],
+): Gap | undefined {
+  const problemWith = (rules: RequestSettings["history"]): Gap | undefined => {
+    const problem = gapIn(messages, state, rules);
+    const { own } = state;
+    if (problem === undefined || own === undefined || rules.accept === "tail") return problem;
+    const inOwn = gapIn(messages, { ...state, ...own }, { ...rules, accept: "full" });
+    return inOwn && problem;
+  };
+  const problem = problemWith(settings);
+  if (problem === undefined || settings.rollback) return problem;
+  if (problemWith({ ...settings, rollback: true }) !== undefined) return problem;
+  return { ...problem, reason: "the end of the history is missing", remedy: ROLLBACK };
+}
+
+/** The same for one order. */
+function gapIn(
+  messages: readonly Message[],
+  state: ThreadState,
+  settings: RequestSettings["history"],
+): Gap | undefined {
+  const gap = orderProblem(messages, state, settings);
+  if (gap !== undefined) return gap;
+  const reason = prefixProblem(messages, state, settings);
+  return reason === undefined ? undefined : { reason };
+}
+
+/** The fix for a request that a rollback opens. */
+const ROLLBACK =
+  "send the history up to its end, or add to the policy under rules, for clients that edit and regenerate: ag_ui_request: { history: { rollback: true } }";
 
 /**
  * Whether the messages are the history or its end, unchanged, and then new ones, as nearly every client sends them. The function compares
@@ -206,6 +272,7 @@ function orderProblem(
   state: ThreadState,
   settings: RequestSettings["history"],
 ): Gap | undefined {
+  if (repeatsExactly(messages, state, settings)) return undefined;
   const { order, latest, messages: known } = state;
   const places = new Map<string, { last: number; count: number }>();
   for (const [last, id] of order.entries()) {
@@ -268,12 +335,6 @@ function gapProblem(
   return isAsked && about !== undefined
     ? { reason: "part of the history is missing", about }
     : undefined;
-}
-
-function isSubsequence(held: readonly string[], order: readonly string[]): boolean {
-  let at = 0;
-  for (const id of order) if (held[at] === id) at += 1;
-  return at === held.length;
 }
 
 /** Whether a message, or a call in it, has an encrypted value. */

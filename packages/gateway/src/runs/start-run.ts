@@ -121,6 +121,7 @@ function createRun(
         ? {
             sent: input.messages,
             unsent: unsentMessages(thread.state, earlier),
+            order: thread.state.own && thread.state.order,
             isWithheld: (message) => isWithheldMessage(message, withheld),
           }
         : undefined,

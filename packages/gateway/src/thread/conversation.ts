@@ -27,16 +27,25 @@ type Place = { readonly source: Message; readonly record?: MessageRecord; held?:
  */
 export class Conversation {
   #places: Place[];
+  /** The order of a client that has only the messages it sent; `undefined` where `#places` is that order. */
+  #ownPlaces: Place[] | undefined;
   readonly #byId = new SmallMap<string, Place>();
   readonly #calls = new SmallMap<string, { place: Place; call: HeldCall | string }>();
 
-  constructor(places: readonly HeldPlace[]) {
+  /** @param sent the messages of the request, in its order */
+  constructor(places: readonly HeldPlace[], sent: readonly Message[]) {
     assertRoom(places.length);
     this.#places = places.map((place) =>
       place.record === undefined
         ? { source: place.source }
         : { source: outlineOf(place.id, place.record), record: place.record },
     );
+    const isOrderOfRequest =
+      places.length === sent.length && places.every(({ source }, index) => source === sent[index]);
+    if (!isOrderOfRequest) {
+      const bySource = new Map(this.#places.map((place) => [place.source, place]));
+      this.#ownPlaces = sent.flatMap((source) => bySource.get(source) ?? []);
+    }
     this.#index();
   }
 
@@ -66,16 +75,12 @@ export class Conversation {
   }
 
   append(source: Message): HeldMessage {
-    return this.#insert(this.#places.length, source);
+    return this.#insert(source, undefined);
   }
 
   /** Inserts a tool result after the message of its call and that call's earlier results. */
   insertToolResult(source: Message, toolCallId: string): HeldMessage {
-    const owner = this.#calls.get(toolCallId)?.place;
-    if (owner === undefined) return this.append(source);
-    let index = this.#places.indexOf(owner) + 1;
-    while (this.#places[index]?.source.role === "tool") index += 1;
-    return this.#insert(index, source);
+    return this.#insert(source, this.#calls.get(toolCallId)?.place);
   }
 
   /** The call of an id with its message, opened for writing. */
@@ -101,7 +106,10 @@ export class Conversation {
     const place = this.#byId.get(source.id);
     if (place === undefined) return this.append(source);
     const next: Place = { source, held: new HeldMessage(source) };
-    this.#places[this.#places.indexOf(place)] = next;
+    for (const places of [this.#places, this.#ownPlaces ?? []]) {
+      const index = places.indexOf(place);
+      if (index !== -1) places[index] = next;
+    }
     this.#index();
     return open(next);
   }
@@ -111,38 +119,43 @@ export class Conversation {
    * then appends the rest of the list.
    */
   restate(messages: readonly Message[], keep: (message: Message) => boolean): void {
-    const incoming = new Map(messages.map((message) => [message.id, message]));
-    const places: Place[] = [];
-    const known = new Set<string>();
-    for (const place of this.#places) {
-      const source = incoming.get(place.source.id);
-      if (source === undefined && !keep(place.source)) continue;
-      known.add(place.source.id);
-      places.push(source === undefined ? place : { source });
-    }
-    for (const source of messages) if (!known.has(source.id)) places.push({ source });
+    const listed = new Map(messages.map((source): [Message, Place] => [source, { source }]));
+    const incoming = new Map([...listed.values()].map((place) => [place.source.id, place]));
+    const restated = (before: readonly Place[]): Place[] => {
+      const known = new Set<string>();
+      const places = before.flatMap((place) => {
+        const { id } = place.source;
+        if (!incoming.has(id) && !keep(place.source)) return [];
+        known.add(id);
+        return incoming.get(id) ?? place;
+      });
+      return [...places, ...[...listed.values()].filter(({ source }) => !known.has(source.id))];
+    };
+    const places = restated(this.#places);
     assertRoom(places.length);
+    this.#ownPlaces &&= restated(this.#ownPlaces);
     this.#places = places;
     this.#index();
   }
 
   /** Ids in order, without activities: clients never send those back. */
   ids(): string[] {
-    return this.#places
-      .filter(({ source }) => source.role !== "activity")
-      .map(({ source }) => source.id);
+    return idsOf(this.#places);
   }
 
-  #insert(index: number, source: Message): HeldMessage {
+  /** Ids in the order of a client that has only the messages it sent; `undefined` where it is that of `ids`. */
+  ownIds(): string[] | undefined {
+    return this.#ownPlaces && idsOf(this.#ownPlaces);
+  }
+
+  /** Inserts a message after the results of `owner`, or as the last one. */
+  #insert(source: Message, owner: Place | undefined): HeldMessage {
     assertRoom(this.#places.length + 1);
     const place: Place = { source, held: new HeldMessage(source) };
-    const isLast = index === this.#places.length;
-    // Copied while it is short: a growing array reserves room for seventeen entries, in every idle
-    // stream.
-    if (this.#places.length < SHORT) this.#places = this.#places.toSpliced(index, 0, place);
-    else this.#places.splice(index, 0, place);
+    this.#places = inserted(this.#places, place, owner);
+    this.#ownPlaces &&= inserted(this.#ownPlaces, place, owner);
     if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
-    else if (!isLast) this.#index();
+    else if (this.#places.at(-1) !== place) this.#index();
     return open(place);
   }
 
@@ -163,6 +176,25 @@ export class Conversation {
   #addIndex(place: Place, id: string, call: HeldCall | string): void {
     if (!this.#calls.has(id)) this.#calls.set(id, { place, call });
   }
+}
+
+function idsOf(places: readonly Place[]): string[] {
+  return places.filter(({ source }) => source.role !== "activity").map(({ source }) => source.id);
+}
+
+/** Inserts a place after the results of `owner`; as the last one if the order has no `owner`. */
+function inserted(places: Place[], place: Place, owner: Place | undefined): Place[] {
+  let index = owner === undefined ? -1 : places.indexOf(owner);
+  if (index === -1) index = places.length;
+  else {
+    do index += 1;
+    while (places[index]?.source.role === "tool");
+  }
+  // Copied while it is short: a growing array reserves room for seventeen entries, in every idle
+  // stream.
+  if (places.length < SHORT) return places.toSpliced(index, 0, place);
+  places.splice(index, 0, place);
+  return places;
 }
 
 function open(place: Place): HeldMessage {

@@ -19,10 +19,11 @@ export type HeldPlace =
  * may leave out any message and still hold it.
  */
 export function heldPlaces(
-  { order, messages }: ThreadState,
+  state: ThreadState,
   sent: readonly Message[],
   isHistoryChecked: boolean,
 ): HeldPlace[] {
+  const { order, messages } = state;
   // Two tool results may share one id, so an id may occur twice in either list.
   const repeated = new Map<string, Message[]>();
   for (const message of sent) {
@@ -31,20 +32,37 @@ export function heldPlaces(
     else twins.push(message);
   }
   const first = order.findIndex((id) => repeated.has(id));
-  if (first === -1 || isHistoryChecked) {
+  if (first === -1 || (isHistoryChecked && !isOwnOrder(state, sent))) {
     const unsent = first === -1 ? order : order.slice(0, first);
     return [...unsent.flatMap((id) => recordPlace(id, messages)), ...sent.map(sourcePlace)];
   }
   const placed = new Set<Message>();
   const places = order.flatMap((id): HeldPlace[] => {
     const twins = repeated.get(id);
-    if (twins === undefined) return recordPlace(id, messages);
+    if (twins === undefined) return isHistoryChecked ? [] : recordPlace(id, messages);
     const source = twins.shift();
     if (source === undefined) return [];
     placed.add(source);
     return [{ source }];
   });
   return [...places, ...sent.filter((message) => !placed.has(message)).map(sourcePlace)];
+}
+
+/** Whether a request repeats the thread in the other order of {@link ThreadState.own}. */
+function isOwnOrder({ order, own }: ThreadState, sent: readonly Message[]): boolean {
+  if (own === undefined) return false;
+  const known = new Set(order);
+  return !isSubsequence(
+    sent.filter(({ id }) => known.has(id)).map(({ id }) => id),
+    order,
+  );
+}
+
+/** Whether an order has these ids, in their order. */
+export function isSubsequence(ids: readonly string[], order: readonly string[]): boolean {
+  let at = 0;
+  for (const id of order) if (ids[at] === id) at += 1;
+  return at === ids.length;
 }
 
 function recordPlace(id: string, messages: ThreadState["messages"]): HeldPlace[] {

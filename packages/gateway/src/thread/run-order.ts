@@ -54,10 +54,17 @@ export class RunOrder {
    * Ids in order. After a message list, older clients disagree about the positions of reasoning.
    */
   ids(): string[] {
-    const { conversation, isOld } = this.#facts;
-    const ids = conversation.ids();
-    if (!isOld || !this.isRestated) return ids;
-    return ids.filter((id) => conversation.roleOf(id) !== "reasoning");
+    return this.#placed(this.#facts.conversation.ids());
+  }
+
+  /** Without the sent messages that have no record: the ledger ignores them. */
+  #placed(ids: readonly string[]): string[] {
+    const { conversation, isOld, state } = this.#facts;
+    const isLost = isOld && this.isRestated;
+    return ids.filter((id) => {
+      if (this.#sent.has(id) && !state.messages.has(id)) return false;
+      return !isLost || conversation.roleOf(id) !== "reasoning";
+    });
   }
 
   /**
@@ -75,18 +82,28 @@ export class RunOrder {
   /** The order row during the run; messages delivered so far may not have arrived. */
   rowMeanwhile(ids: readonly string[]): StoredRow {
     const isLoose = (id: string): boolean => this.#isLoose(id) || this.isFresh(id);
-    return orderRow(ids, this.#firstOf(ids), isLoose, this.#facts.runId);
+    return orderRow(this.#ordered(ids), this.#own(ids), isLoose, this.#facts.runId);
   }
 
   /** The order row at the end of the run. */
   rowAtEnd(ids: readonly string[]): StoredRow {
-    return orderRow(ids, this.#firstOf(ids), (id) => this.#isLoose(id));
+    return orderRow(this.#ordered(ids), this.#own(ids), (id) => this.#isLoose(id));
   }
 
-  /** The index of the first message of this run. */
-  #firstOf(ids: readonly string[]): number {
+  #ordered(ids: readonly string[]): { ids: string[]; latest: number } {
     const first = ids.findIndex((id) => this.isFresh(id));
-    return first === -1 ? ids.length : first;
+    return { ids: [...ids], latest: first === -1 ? ids.length : first };
+  }
+
+  /** See {@link ThreadState.own}; `undefined` where that order is the end of `ids`. */
+  #own(ids: readonly string[]): { ids: string[]; latest: number } | undefined {
+    const ownIds = this.#facts.conversation.ownIds();
+    if (ownIds === undefined) return undefined;
+    const own = this.#placed(ownIds);
+    const start = ids.length - own.length;
+    if (own.every((id, index) => id === ids[start + index])) return undefined;
+    // Only after the last message from before: a list may have put older ones after those of this run.
+    return { ids: own, latest: own.findLastIndex((id) => !this.isFresh(id)) + 1 };
   }
 
   /**

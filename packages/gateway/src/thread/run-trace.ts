@@ -46,7 +46,8 @@ export class RunTrace {
     this.#isStateTaken = isStateTaken;
     this.#state = state;
     this.#sentState = input.state;
-    this.#conversation = new Conversation(heldPlaces(state, input.messages, isHistoryChecked));
+    const places = heldPlaces(state, input.messages, isHistoryChecked);
+    this.#conversation = new Conversation(places, input.messages);
     this.#notes = new RunNotes({
       conversation: this.#conversation,
       state,

@@ -126,6 +126,11 @@ export type ThreadState = {
   loose: ReadonlySet<string>;
   /** The index in `order` of the first message of the latest run. */
   latest: number;
+  /**
+   * The other order that a client may have: it had only part of the messages, and a message list
+   * brought the rest. Clients keep their own messages first.
+   */
+  own?: { readonly order: readonly string[]; readonly latest: number };
   readonly messages: SmallMap<string, MessageRecord>;
   /**
    * Messages that the client has or had and no request repeats: activities, messages of streams
@@ -181,23 +186,30 @@ export function stateOf(rows: readonly StoredRow[]): ThreadState {
     else if (kind === "order") order = value as unknown as OrderValue;
   }
   if (order === undefined) return state;
-  const { ids, latest, loose, run } = order;
+  const { ids, latest, loose, run, own } = order;
   const opened = run === undefined ? [] : openedLater(state.messages, ids, run);
-  state.order = opened.length === 0 ? ids : placed(state.messages, ids, opened);
+  const whole = (known: string[]): string[] =>
+    opened.length === 0 ? known : placed(state.messages, known, opened);
+  state.order = whole(ids);
   state.loose = new Set([...(loose ?? []), ...opened]);
   state.latest = latest;
+  if (own !== undefined) state.own = { order: whole(own.ids), latest: own.latest };
   return state;
 }
 
-type OrderValue = { ids: string[]; latest: number; loose?: string[]; run?: string };
+/** Ids in order, and the index of the first message of the latest run. */
+type OrderedIds = { readonly ids: string[]; readonly latest: number };
+type OrderValue = OrderedIds & { loose?: string[]; run?: string; own?: OrderedIds };
 
 /**
  * The row with the order of the client's messages, and those it may lack. With `run`, that run is
  * still open: messages that it opens later come after these, without a new row for each.
+ *
+ * @param own see {@link ThreadState.own}
  */
 export function orderRow(
-  ids: readonly string[],
-  latest: number,
+  { ids, latest }: OrderedIds,
+  own: OrderedIds | undefined,
   isLoose: (id: string) => boolean,
   run?: string,
 ): StoredRow {
@@ -207,6 +219,7 @@ export function orderRow(
     latest,
     ...(loose.length === 0 ? {} : { loose }),
     ...(run === undefined ? {} : { run }),
+    ...(own === undefined ? {} : { own }),
   };
   return { kind: "order", id: "", value };
 }

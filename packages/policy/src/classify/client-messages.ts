@@ -21,6 +21,8 @@ export type HeldMessages = {
   readonly sent: readonly Message[];
   /** The others of the thread, in order. */
   readonly unsent?: readonly UnsentMessage[];
+  /** The thread's order where the request has another: ids of messages. A list may have either. */
+  readonly order?: readonly string[] | undefined;
   /** Whether a message is removed from a list anyway. */
   readonly isWithheld?: (message: Message) => boolean;
 };
@@ -39,7 +41,8 @@ const FOLLOWED =
  */
 export class ClientMessages {
   readonly #held: HeldMessages;
-  readonly #past: ReadonlySet<string>;
+  /** The messages from before this run, each with its position. */
+  readonly #past: ReadonlyMap<string, number>;
   /** Undefined once the messages cannot be followed: then every list may change them. */
   #reducer: Reducer | undefined;
   #indexed: { readonly held: readonly Message[]; readonly ids: ReadonlySet<string> } | undefined;
@@ -47,7 +50,7 @@ export class ClientMessages {
   constructor(held: HeldMessages) {
     this.#held = held;
     const unsent = held.unsent ?? [];
-    this.#past = new Set([...unsent, ...held.sent].map(({ id }) => id));
+    this.#past = positionsOf([...unsent, ...held.sent].map(({ id }) => id));
     this.#attempt(() => {
       this.#reducer = createReducer({ messages: held.sent }, LIMITS);
     });
@@ -73,17 +76,14 @@ export class ClientMessages {
     const isKnown = (id: string): boolean => this.#past.has(id) || this.#idsOf(held).has(id);
     const isOfHeld = new Set<Message>();
     const renamed: string[] = [];
-    let place = -1;
+    const places: ListedPlace[] = [];
     let pastEnd = -1;
-    const follows = (message: Message, found: number): boolean => {
+    const take = ({ id, role }: Message, found: number): void => {
       const listed = messages[found];
       if (listed !== undefined) isOfHeld.add(listed);
-      if (this.#past.has(message.id)) pastEnd = Math.max(pastEnd, found);
+      if (this.#past.has(id)) pastEnd = Math.max(pastEnd, found);
       // A result follows its call, wherever that is.
-      if (message.role === "tool") return true;
-      if (found < place) return false;
-      place = found;
-      return true;
+      if (role !== "tool") places.push({ id, found });
     };
     for (const one of unsent) {
       if (this.#idsOf(held).has(one.id)) continue;
@@ -96,20 +96,31 @@ export class ClientMessages {
         return call !== undefined && before.matches(call);
       });
       if (!isWhole) return false;
-      if (!follows(listed, found)) return false;
+      take(listed, found);
     }
     for (const message of held) {
       const found = list.find(message, isKnown, this.#past.has(message.id));
       if (found === "lost") return false;
-      if (found !== undefined && !follows(message, found)) return false;
+      if (found !== undefined) take(message, found);
       const listed = found === undefined ? undefined : messages[found];
       if (listed !== undefined && listed.id !== message.id) renamed.push(listed.id);
     }
+    if (!this.#isInOrder(places)) return false;
     const isWithoutInsertion = messages.every(
       (message, index) =>
         index > pastEnd || isOfHeld.has(message) || !isInsertion(message) || isWithheld?.(message),
     );
     return isWithoutInsertion && (renamed.length === 0 || keepsTurnOrder(held, event, renamed));
+  }
+
+  /**
+   * Whether a list has the client's messages in the order of the request, after those that it does not repeat, or in that of the thread.
+   * New messages come after them. A list within the run may have given the client another order, in which it keeps its messages anyway.
+   */
+  #isInOrder(places: readonly ListedPlace[]): boolean {
+    if (isRising(places, this.#past)) return true;
+    const { order } = this.#held;
+    return order !== undefined && isRising(places, positionsOf(order));
   }
 
   /** The ids of the conversation, collected again only after it has changed: a short list asks for few of them. */
@@ -127,6 +138,20 @@ export class ClientMessages {
       this.#reducer = undefined;
     }
   }
+}
+
+/** A message of the client, and its position in a list. */
+type ListedPlace = { readonly id: string; readonly found: number };
+
+function positionsOf(ids: readonly string[]): Map<string, number> {
+  return new Map(ids.map((id, position) => [id, position]));
+}
+
+/** Whether a list has these messages in an order; those without a position come last. */
+function isRising(places: readonly ListedPlace[], order: ReadonlyMap<string, number>): boolean {
+  const positionOf = ({ id }: ListedPlace): number => order.get(id) ?? order.size;
+  const sorted = places.toSorted((one, other) => positionOf(one) - positionOf(other));
+  return sorted.every(({ found }, index) => found >= (sorted[index - 1]?.found ?? -1));
 }
 
 /**

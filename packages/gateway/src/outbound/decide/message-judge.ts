@@ -176,6 +176,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       return restored ?? null;
     },
     repeatedAnswer: (message) => view.repeatedAnswer(message),
+    isEarlier: ({ id }) => view.isEarlier(id),
     missed: (message) => {
       // A list that would be blocked in enforce mode withholds nothing.
       if (list.decision?.allow === true && list.decision.observed !== undefined) return;

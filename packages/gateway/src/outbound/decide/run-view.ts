@@ -92,6 +92,11 @@ export class RunView {
     return known === undefined ? this.#earlier.messages.has(messageId) : known !== this.#lists;
   }
 
+  /** Whether a message is one of the thread that the request does not repeat. */
+  isEarlier(messageId: string): boolean {
+    return this.#earlier.messages.has(messageId);
+  }
+
   /** The record of a message on the thread that the request does not repeat and that an agent could not have sent. */
   recordOf(messageId: string): MessageRecord | undefined {
     const record = this.#earlier.messages.get(messageId);

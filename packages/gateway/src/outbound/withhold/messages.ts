@@ -13,6 +13,8 @@ export type MessageJudge = {
   restore(message: Message): Message | null | undefined;
   /** The result of the request that a listed message repeats under another id. */
   repeatedAnswer(message: Message): Message | undefined;
+  /** Whether a message is one of the thread that the request does not repeat. */
+  isEarlier(message: Message): boolean;
   /** Called for a message of the request that no agent could have written and that a list leaves out. */
   missed(message: Message): void;
   /** Whether a message itself may be delivered. */
@@ -68,7 +70,7 @@ export function putBack(
   list: readonly Message[],
   sent: readonly Message[],
   register: WithheldRegister,
-  judge: Pick<MessageJudge, "missed" | "repeatedAnswer">,
+  judge: Pick<MessageJudge, "missed" | "repeatedAnswer" | "isEarlier">,
 ): readonly Message[] {
   const listed = new Set(list.map(({ id }) => id));
   const repeated = new Set(list.map((message) => judge.repeatedAnswer(message)));
@@ -88,9 +90,10 @@ export function putBack(
     if (asks && !isWithheld(message, register)) kept.add(message);
   }
   for (const message of lost) judge.missed(message);
-  // Each message returns to its place after the message before it.
+  // Each message returns to its place after the message before it, the first one after those that the request does not repeat.
   const behind = new Map<string, Message[]>();
-  let place = "";
+  const earlier = list.findLast((message) => judge.isEarlier(message));
+  let place = earlier === undefined ? "" : `m${earlier.id}`;
   for (const message of sent) {
     if (listed.has(message.id)) place = `m${message.id}`;
     else if (kept.has(message)) {
