@@ -59,19 +59,14 @@ test("an answer that cannot be used is asked for again, with the reason", async 
   expect(shown).toContain("the agent listens on 8081");
 });
 
-test("an option that is given is not asked for", async () => {
-  const typed = terminal(["9000"]);
-  const flags = { agent: "http://127.0.0.1:9100/", for: "mastra" };
-  expect(await chooseSetup(home, flags, typed)).toMatchObject({ framework: "mastra", port: 9000 });
-  expect(typed.shown()).not.toContain("Address");
-});
-
 test("an input that ends before the last answer writes nothing", async () => {
   await expect(chooseSetup(home, {}, terminal([""]))).rejects.toThrow("no file was written");
 });
 
 test.each([
   ["--yes is given", { yes: true }, true, false],
+  ["--agent is given", { agent: "http://127.0.0.1:9100/" }, true, false],
+  ["--for is given", { for: "mastra" }, true, false],
   ["--json is given", { json: true }, true, false],
   ["input and output are pipes", {}, false, false],
   ["the configuration exists", {}, true, true],

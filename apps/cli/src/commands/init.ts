@@ -16,8 +16,8 @@ import { readAddress, readPort } from "./capture/arguments.js";
 import { PRESETS, presetPolicy } from "./presets.js";
 
 const EXAMPLE = `
-On a terminal, init asks for the agent's address, its framework and the port unless you give them as options.
-It asks nothing with --yes or --json, or when its input or output is a pipe. It keeps files that exist unless you add --force.
+On a terminal, init asks for the agent's address, its framework and the port. It asks nothing if you give one of them as an
+option, add --yes or --json, or use a pipe. It keeps files that exist unless you add --force.
 
 Exit code: 0 all files written, 1 a file existed and was kept.
 
@@ -120,19 +120,21 @@ async function init(directory: string, flags: Flags): Promise<void> {
   );
 }
 
-/** The options, with answers on a terminal for those that are missing, or the defaults. */
+/** The answers of a person at a terminal; or the options, with defaults for those that are missing. */
 export async function chooseSetup(
   directory: string,
   flags: Flags,
   terminal: Terminal,
 ): Promise<Setup> {
   const isAsking =
+    // A block of commands that a person pastes names options; questions would take the next command as an answer.
+    [flags.agent, flags.for, flags.port].every((given) => given === undefined) &&
     flags.yes !== true &&
     flags.json !== true &&
     isInteractive(terminal) &&
     // An existing configuration is kept, so answers would change nothing.
     (flags.force === true || !existsSync(join(directory, "countersign.yaml")));
-  const setup = isAsking ? await askSetup(flags, terminal) : defaultSetup(flags);
+  const setup = isAsking ? await askSetup(terminal) : defaultSetup(flags);
   assertPortsDiffer(setup.agent, setup.port);
   return setup;
 }
@@ -141,27 +143,22 @@ function defaultSetup({ agent = AGENT, for: framework = "", port = PORT }: Flags
   return { agent: new URL(agent), framework, port };
 }
 
-async function askSetup(flags: Flags, terminal: Terminal): Promise<Setup> {
+async function askSetup(terminal: Terminal): Promise<Setup> {
   return withQuestions(terminal, async (ask) => {
     const agent = new URL(
-      flags.agent ??
-        (await ask({ text: "Address of your agent?", fallback: AGENT, read: readAddress })),
+      await ask({ text: "Address of your agent?", fallback: AGENT, read: readAddress }),
     );
-    const framework =
-      flags.for ??
-      (await ask({
-        text: "Framework of your agent?",
-        hint: `Frameworks with a ready policy: ${Object.keys(PRESETS).join(", ")}`,
-        fallback: NO_FRAMEWORK,
-        read: readFramework,
-      }));
-    const port =
-      flags.port ??
-      (await ask({
-        text: "Port for clients?",
-        fallback: String(PORT),
-        read: (text) => assertPortsDiffer(agent, readDataPort(text)),
-      }));
+    const framework = await ask({
+      text: "Framework of your agent?",
+      hint: `Frameworks with a ready policy: ${Object.keys(PRESETS).join(", ")}`,
+      fallback: NO_FRAMEWORK,
+      read: readFramework,
+    });
+    const port = await ask({
+      text: "Port for clients?",
+      fallback: String(PORT),
+      read: (text) => assertPortsDiffer(agent, readDataPort(text)),
+    });
     return { agent, framework, port };
   });
 }
