@@ -328,13 +328,29 @@ export function answerForTheClient(): Act {
     rules: "",
     isForbidden: true,
     happened: ({ view }) =>
-      view.messages.some((message) => message.role === "tool" && message.toolCallId === "c1"),
+      view.messages.some((message) => message.role === "tool" && message.content === "yes"),
     forms: {
       result: () => [
         { type: "TOOL_CALL_RESULT", messageId: "n1", toolCallId: "c1", content: "yes" },
       ],
       "in a message list": ({ view }) =>
         list([...view.messages, { id: "n1", role: "tool", toolCallId: "c1", content: "yes" }]),
+      "behind a new call": () => [
+        ...call("n2", ASK.name, "{}"),
+        { type: "TOOL_CALL_RESULT", messageId: "n1", toolCallId: "n2", content: "yes" },
+      ],
+      "in a message list with its call": ({ view }) =>
+        list([
+          ...view.messages,
+          { id: "n3", role: "assistant", toolCalls: [called("n2", ASK.name, "{}")] },
+          { id: "n1", role: "tool", toolCallId: "n2", content: "yes" },
+        ]),
+      "in a message list before its call": ({ view }) =>
+        list([
+          ...view.messages,
+          { id: "n1", role: "tool", toolCallId: "n2", content: "yes" },
+          { id: "n3", role: "assistant", toolCalls: [called("n2", ASK.name, "{}")] },
+        ]),
     },
   };
 }

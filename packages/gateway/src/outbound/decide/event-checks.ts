@@ -44,11 +44,16 @@ export function speaksAsOther({ context: { event } }: Subject): string | undefin
   return `an agent may not speak as ${event.role}`;
 }
 
-export function answersForClient({ context: { event }, state }: Subject): string | undefined {
+export function answersForClient({ context: { event }, state, part }: Subject): string | undefined {
   if (event?.type !== "TOOL_CALL_RESULT") return undefined;
   const name = state.view.toolName(event.toolCallId);
   const isClients = name !== undefined && state.clientTools.has(name);
-  if (!isClients && !state.view.wasClientsCall(event.toolCallId)) return undefined;
+  if (
+    !isClients &&
+    part?.answersClientsCall !== true &&
+    !state.view.wasClientsCall(event.toolCallId)
+  )
+    return undefined;
   const { rules } = state.run.policy.document;
   if (rules.ag_ui_tools?.allow_agent_results === true) return undefined;
   return "only the client can answer this tool";

@@ -42,6 +42,9 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const { run, view } = state;
   const names = new Map<string, string>();
   const nameOf = (id: string): string | undefined => names.get(id) ?? view.toolName(id);
+  let ofClient: Set<string> | undefined;
+  /** Calls of the list to tools of the client. A list may have a result before its call. */
+  const clientsCalls = (): Set<string> => (ofClient ??= callsTo(state.clientTools, list.event));
 
   /** The context of one part, as the event that would have streamed it. */
   const partOf = (event: AgUiEvent, call?: ToolCall): EventContext => {
@@ -161,7 +164,9 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     if (snapshot.isHeld(message.toolCallId)) return false;
     if (view.hasAnswer(message) || view.repeatedAnswer(message) !== undefined) return true;
     if (!isUnchanged(RULES.listedResult, { message })) return false;
-    return allows(asStreamed(message), resultKey(message.toolCallId));
+    return allows(asStreamed(message), resultKey(message.toolCallId), {
+      answersClientsCall: clientsCalls().has(message.toolCallId),
+    });
   };
 
   return {
@@ -220,4 +225,17 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       );
     },
   };
+}
+
+function callsTo(tools: { has(name: string): boolean }, event: AgUiEvent | undefined): Set<string> {
+  const messages =
+    event?.type === "MESSAGES_SNAPSHOT"
+      ? event.messages
+      : event?.type === "RUN_STARTED"
+        ? (event.input?.messages ?? [])
+        : [];
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? (message.toolCalls ?? []) : [],
+  );
+  return new Set(calls.flatMap((call) => (tools.has(call.function.name) ? [call.id] : [])));
 }

@@ -43,6 +43,8 @@ export type ListedPart = {
   readonly call?: ToolCall;
   /** The name under which the call is known. */
   readonly earlierName?: string | undefined;
+  /** A listed result answers a call of the same list to a tool of the client. */
+  readonly answersClientsCall?: boolean;
   /** `null` if the client already has the text. */
   readonly content?: null | undefined;
   /** Events that stand for the part, or for what is attached to it. */
