@@ -35,7 +35,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "apps/cli/src/files/read-file.ts#readBytes",
     "apps/cli/src/files/read-file.ts#readText",
     "apps/console/src/pages/run-window.ts#readWindow",
-    "apps/console/src/verify/verify-entry.ts#readEvidence",
+    "apps/console/src/verify/read-evidence.ts#readEvidence",
     "apps/console/src/verify/verify-entry.ts#verifyEvidence",
   ],
   "Reads what this program wrote: segments of its own log, rows of its own store, messages of its own threads. Damage is tested by cutting and flipping every byte (packages/receipts/src/bundles, faults/torn-lines.test.ts).":
