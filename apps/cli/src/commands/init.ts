@@ -115,6 +115,8 @@ async function init(directory: string, flags: Flags): Promise<void> {
   for (const [verb, purpose] of NEXT) {
     printLine(`  ${pc.bold(`${COMMAND} ${verb}`.padEnd(COMMAND.length + 30))} ${purpose}`);
   }
+  // A policy that was there before may enforce.
+  if (!written.includes(join(directory, "policy.yaml"))) return;
   printLine(
     `\nThe policy observes and blocks nothing yet. To enforce it: ${pageReference("policy/opening.md")}`,
   );
