@@ -19,7 +19,7 @@ const outcomes = createOutcomes(
 );
 const directEvents = createEvents(places.direct, dialog, {
   title: "Technical events without Countersign",
-  note: "Every AG-UI event that the agent sent. No gateway checked them, and there is no record of them.",
+  note: "Every AG-UI event that the agent sent. Nothing checked them, and there is no record of them.",
   filter: "Harmful only",
 });
 const guardedEvents = createEvents(places.guarded, dialog, {

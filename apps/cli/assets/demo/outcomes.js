@@ -67,7 +67,7 @@ export function createOutcomes({ direct, guarded, outcome }, onReceipts) {
         () =>
           arrived.map(({ reachedText }) =>
             row("Reached you", reachedText, [
-              element("p", { class: "reason", text: "No gateway checked it." }),
+              element("p", { class: "reason", text: "Nothing checks what the agent does here." }),
             ]),
           ),
       );

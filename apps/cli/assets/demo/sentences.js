@@ -174,7 +174,7 @@ function tellCap({ denial_reason: reason = "" }) {
 
 /** Why a rule stopped an act, by the first words of its name. */
 const REASONS = [
-  ["ag_ui_components", () => "This is not a part of the shop's page."],
+  ["ag_ui_components", () => "The shop does not allow this on its page."],
   ["ag_ui.capability", () => "The shop gave the agent no permission for this."],
   ["ag_ui_content", () => "The text would load, run or hide something."],
   ["velocity", tellCap],

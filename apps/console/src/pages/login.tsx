@@ -70,8 +70,9 @@ export function LoginPage(): ReactNode {
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p id="token-help" className="faint small-print">
-          <code>countersign serve</code> prints the token once, at its first start. For a new token,
-          delete <code>admin-token.sha256</code> from the key directory and restart.
+          <code>countersign demo</code> prints the token in its terminal.{" "}
+          <code>countersign serve</code> prints it once, at its first start. For a new token, delete{" "}
+          <code>admin-token.sha256</code> from the key directory and restart.
         </p>
       </form>
     </main>
