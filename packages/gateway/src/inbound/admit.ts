@@ -72,7 +72,7 @@ async function resolveSources(request: InboundRequest): Promise<void> {
 
 /**
  * Decides once the token and the shared caps have an event left for this request. Another request can use that event first, so this one asks
- * until there is nothing to wait for, and decides in the same turn. Only its first question waits for events that other gateways may return.
+ * until there is nothing to wait for, and decides in the same turn. Only the first wait is also for events that other gateways may return.
  */
 export async function afterReserving<T>(
   { reserve, caps, facts, message }: Pick<InboundRequest, "reserve" | "caps" | "facts" | "message">,

@@ -4,7 +4,7 @@ import type { ContentFinding, ContentReader, ContentSettings } from "@countersig
 import type { AgUiEvent, Message } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
-import { eventsOfListed } from "./listed.js";
+import { eventsOfListed, listOf } from "./listed.js";
 
 /** Reads the text of a run for the policy's content rules, each message as one text however it is split. */
 export class ContentWatch {
@@ -69,11 +69,6 @@ export class ContentWatch {
     }
     return false;
   }
-}
-
-function listOf(event: AgUiEvent): readonly Message[] | undefined {
-  if (event.type === "MESSAGES_SNAPSHOT") return event.messages;
-  return event.type === "RUN_STARTED" ? event.input?.messages : undefined;
 }
 
 /** Opens the watch over one run; `undefined` if its policy has no content rules. */

@@ -14,6 +14,7 @@ import {
   attachedCallEvents,
   attachedMetadataEvents,
   callStart,
+  listOf,
   partsEvent,
   sameJson,
   textEvent,
@@ -228,12 +229,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
 }
 
 function callsTo(tools: { has(name: string): boolean }, event: AgUiEvent | undefined): Set<string> {
-  const messages =
-    event?.type === "MESSAGES_SNAPSHOT"
-      ? event.messages
-      : event?.type === "RUN_STARTED"
-        ? (event.input?.messages ?? [])
-        : [];
+  const messages = (event && listOf(event)) ?? [];
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? (message.toolCalls ?? []) : [],
   );
