@@ -1,17 +1,20 @@
-// ARCHITECTURE.md is read before the code: its maps, links, layers and counts are compared with the sources.
+// ARCHITECTURE.md and its two tables are read before the code: their maps, links, layers and counts are compared with the sources.
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { filesBelow, isTest, read, root } from "./sources.mjs";
 
 const GATEWAY = "packages/gateway/src";
-const page = read("ARCHITECTURE.md");
+const ARCHITECTURE = "ARCHITECTURE.md";
+const CODE_MAP = "docs/explain/code-map.md";
+const INVARIANTS = "docs/reference/invariants.md";
 
 /** The text below a heading, up to the next heading of the same or a higher level. */
-function section(title) {
-  const [, level] = new RegExp(`^(#+) ${title}$`, "m").exec(page) ?? [];
-  if (level === undefined) throw new TypeError(`ARCHITECTURE.md has no heading "${title}"`);
-  const [, below] = page.split(`${level} ${title}\n`);
+function section(title, page = ARCHITECTURE) {
+  const text = read(page);
+  const [, level] = new RegExp(`^(#+) ${title}$`, "m").exec(text) ?? [];
+  if (level === undefined) throw new TypeError(`${page} has no heading "${title}"`);
+  const [, below] = text.split(`${level} ${title}\n`);
   return below.split(new RegExp(`^#{1,${level.length}} `, "m"))[0];
 }
 
@@ -37,10 +40,18 @@ function foldersIn(folder) {
     .sort();
 }
 
-test("every link leads to a file or a folder", () => {
-  const links = linksOf(page);
-  expect(links.length).toBeGreaterThan(100);
-  expect(links.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+test.each([
+  [ARCHITECTURE, 100],
+  [CODE_MAP, 40],
+  [INVARIANTS, 100],
+])("every link of %s leads to a file or a folder", (page, count) => {
+  const links = linksOf(read(page));
+  expect(links.length).toBeGreaterThan(count);
+  expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+});
+
+test("ARCHITECTURE.md stays a page of ten minutes", () => {
+  expect(read(ARCHITECTURE).split(/\s+/).length).toBeLessThan(2000);
 });
 
 test("the folder map of the gateway has each of its folders once, and no other", () => {
@@ -50,8 +61,9 @@ test("the folder map of the gateway has each of its folders once, and no other",
 });
 
 test("the package map has each package and app once, and no other", () => {
-  const [, above] = page.split("## Packages\n");
-  const mapped = rowsOf(above.split("\n### ", 1)[0]).map(([name]) => linksOf(name)[0]);
+  const mapped = rowsOf(section("Packages", CODE_MAP)).map(([name]) =>
+    normalize(join(dirname(CODE_MAP), linksOf(name)[0])),
+  );
   const packages = ["apps", "packages"].flatMap((folder) =>
     foldersIn(folder)
       .filter((name) => existsSync(join(root, folder, name, "package.json")))
@@ -88,14 +100,37 @@ test.each(["event", "request"])(
   (name) => {
     const text = section(`Walk of one ${name}`);
     const [, table] = text.split(`<!-- walk: ${name} -->`);
-    const folders = rowsOf(table).map(([, file]) => folderOf(linksOf(file)[0]));
+    const steps = [...table.matchAll(/^\d+\. \*\*(\w+)\*\*: (.*)$/gm)];
+    for (const [step, folder, files] of steps) {
+      expect({ step, folders: [...new Set(linksOf(files).map(folderOf))] }).toEqual({
+        step,
+        folders: [folder],
+      });
+    }
+    const folders = steps.map(([, folder]) => folder);
     const crossings = folders.filter((folder, index) => index > 0 && folder !== folders[index - 1]);
+    expect(crossings.length).toBeLessThanOrEqual(20);
     expect(text).toContain(`**Crossings: ${crossings.length}`);
   },
 );
 
-test("every invariant names where it is enforced and where it is tested", () => {
+test("every invariant of the summary names a row's files", () => {
+  const known = new Set(
+    linksOf(read(INVARIANTS)).map((target) => normalize(join(dirname(INVARIANTS), target))),
+  );
   const rows = rowsOf(section("Invariants"));
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [invariant, enforced, tested] of rows) {
+    expect({
+      invariant,
+      unknown: linksOf(enforced + tested).filter((path) => !known.has(path)),
+    }).toEqual({ invariant, unknown: [] });
+    expect(linksOf(tested).filter(isTestFile)).toHaveLength(1);
+  }
+});
+
+test("every invariant names where it is enforced and where it is tested", () => {
+  const rows = rowsOf(read(INVARIANTS));
   for (const [number, invariant, enforced, tested] of rows) {
     const row = `${number.trim()}: ${invariant.trim()}`;
     expect({ row, enforced: linksOf(enforced).length > 0 }).toEqual({ row, enforced: true });

@@ -74,6 +74,8 @@ const GROUPS = {
     "explain/alternatives.md",
     "gateway.md",
     "../ARCHITECTURE.md",
+    "explain/code-map.md",
+    "reference/invariants.md",
     "security/threat-model.md",
     "../SECURITY.md",
     "security/fuzzing.md",
