@@ -43,20 +43,30 @@ function orderMeaning(rule: string, means: string, isOpenable: boolean): RuleMea
   return { means, remedy: "fix the agent; `countersign doctor URL` shows the event", opening };
 }
 
-/** An opening as a cell of a table. */
-function cellOf(rule: string, opening: Opening): string {
-  if ("closed" in opening) return `none: ${opening.closed}`;
-  if ("passes" in opening) return opening.passes;
-  const [lines, file] =
-    "policy" in opening ? [opening.policy, ""] : [opening.config, " in `countersign.yaml`"];
-  return lines.includes("\n") ? `see \`policy explain ${rule}\`` : `\`${lines}\`${file}`;
+/** A description as the end of a sentence. */
+function ended(text: string): string {
+  return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
-/** The table of docs/policy/rules.md. */
+/** A description as a sentence of its own. */
+function sentence(text: string): string {
+  return ended(text.charAt(0).toUpperCase() + text.slice(1));
+}
+
+/** The lines that allow an event, as the end of a section. */
+function openingText(opening: Opening): string {
+  if ("closed" in opening) return `No setting allows it: ${ended(opening.closed)}`;
+  if ("passes" in opening) return `Allow it: ${ended(opening.passes)}`;
+  const [lines, file] =
+    "policy" in opening ? [opening.policy, "the policy"] : [opening.config, "`countersign.yaml`"];
+  return `Lines of ${file} that allow it:\n\n\`\`\`yaml\n${lines}\n\`\`\``;
+}
+
+/** The text of docs/policy/rules.md. */
 export function rulesPage(): string {
-  const rows = [...allRules()].map(
+  const sections = [...allRules()].map(
     ([rule, { means, remedy, opening }]) =>
-      `| \`${rule}\` | ${means} | ${remedy} | ${cellOf(rule, opening)} |`,
+      `## ${rule}\n\n${sentence(means)}\n\nFix: ${ended(remedy)}\n\n${openingText(opening)}\n`,
   );
   const order = Object.values(RULES).flatMap(({ when, rules }) =>
     rules.map(({ name, blocks }, index) => {
@@ -64,7 +74,7 @@ export function rulesPage(): string {
       return `| ${moment} | ${blocks} | ${STEPS.get(name) ?? `\`${name}\``} |`;
     }),
   );
-  return `${HEAD}\n${rows.join("\n")}\n${ORDER}\n${order.join("\n")}\n`;
+  return `${HEAD}\n${sections.join("\n")}${ORDER}\n${order.join("\n")}\n`;
 }
 
 /** The names of steps whose decision is that of another rule. */
@@ -79,18 +89,15 @@ This page lists every rule that can block an event or a request. \`receipts list
 the same names. \`countersign policy explain RULE\` prints the same text, \`countersign policy explain RECEIPT\` looks up the rule of a
 receipt, and \`countersign policy explain ERR_CODE\` explains the code of a rejected request ([error codes](../errors.md)).
 
-The last column shows the lines that allow the event or request. They belong under \`rules:\` of the policy unless the cell names
-another file. Replace names in capitals with your own. Add the lines to an existing block, before the entries of a list.
-[Requests](../inbound.md) describes the rules of \`ag_ui_request\`.
+Lines of the policy belong under its \`rules:\`. Replace names in capitals with your own. Add the lines to an existing block, before the
+entries of a list. [Requests](../inbound.md) describes the rules of \`ag_ui_request\`.
 
 \`policy explain\` also accepts a rule of \`ag_ui_order\` (\`run/finish-ids\`), the name in a receipt or notice (\`tool:delete_user\`,
 \`custom:raw\`, \`state:/ui/theme\`, \`interrupt:confirmation\`), any sentence that the product prints, a key of the policy or of
 \`countersign.yaml\`, a repair and a metric. It prints lines that it tested with your policy (\`--policy FILE\`), or the reason why no line allows it.
 
-The gateway generates this page from its own table of rules; a test fails if they differ.
-
-| rule | meaning | fix | lines that allow it |
-|---|---|---|---|`;
+The gateway generates this page from its own table of rules; a test fails if they differ. [The order of evaluation](#order-of-evaluation) is at the end.
+`;
 
 const ORDER = `
 ## Order of evaluation

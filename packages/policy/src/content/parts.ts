@@ -9,7 +9,7 @@ const CODE = member("text", "code");
 
 /**
  * Members of events that a page may show in addition to the text of messages, by their name in
- * `ag_ui_content.read`. `docs/policy/grammar.md` lists them, and the unread ones with the reason; a
+ * `ag_ui_content.read`. `docs/policy/content-fields.md` lists them, and the unread ones with the reason; a
  * test compares the lists with the model of the protocol.
  */
 const MEMBERS: ReadonlyMap<JsonValue, readonly Member[]> = new Map([

@@ -19,7 +19,7 @@ const IMAGE = "See ![x](https://evil.example/?d=1)";
 /** The rows of the table under a heading of the page: the fields, and their descriptions. */
 function rowsUnder(heading: string): { fields: string[]; says: string }[] {
   const page = readFileSync(
-    new URL("../../../../../docs/policy/grammar.md", import.meta.url),
+    new URL("../../../../../docs/policy/content-fields.md", import.meta.url),
     "utf8",
   ).split("\n");
   const from = page.findIndex((line) => line.startsWith(`| ${heading} |`));
