@@ -4,7 +4,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "packages/gateway/src/inbound/read-request.ts#decodeRequest",
     "packages/client/src/transport/refusal.ts#readRefusal",
     "packages/gateway/src/access/key-file.ts#readKeyFile",
-    "packages/gateway/src/access/key-set-source.ts#readKeySetFile",
+    "packages/gateway/src/access/key-set.ts#readKeySetFile",
     "packages/gateway/src/access/revocation-file.ts#readRevocationFile",
     "packages/gateway/src/http/receive-body.ts#readBody",
     "packages/gateway/src/control/console-files.ts#readConsoleFiles",

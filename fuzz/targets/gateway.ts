@@ -7,8 +7,11 @@ import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
 import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/cluster/order-giver.js";
-import { decodeText, encodeText } from "../../packages/gateway/src/store/text.js";
-import { parseStored } from "../../packages/gateway/src/store/stored-value.js";
+import {
+  decodeText,
+  encodeText,
+  parseStored,
+} from "../../packages/gateway/src/store/stored-text.js";
 import {
   clientAddress,
   createNetworks,
@@ -32,7 +35,7 @@ import { readStreamPosition } from "../../packages/gateway/src/http/resume/resum
 import {
   readRelayRequest,
   writeRelayRequest,
-} from "../../packages/gateway/src/cluster/relay-request.js";
+} from "../../packages/gateway/src/cluster/relay-protocol.js";
 import {
   formatTraceparent,
   parseTraceparent,
@@ -265,7 +268,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
   {
     name: "relay-question",
     property: "the question of another gateway is read whole or not at all",
-    covers: ["packages/gateway/src/cluster/relay-request.ts#readRelayRequest"],
+    covers: ["packages/gateway/src/cluster/relay-protocol.ts#readRelayRequest"],
     dictionary: ['"holder":{"ticket":"', '"holder":null', '"agent":', '"returnsForever":'],
     seeds: [QUESTION, QUESTION.replace("principal", "ticket"), "null", "[]"],
     run(input) {
@@ -316,8 +319,8 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     name: "ledger-text",
     property: "texts and values of the ledger survive the store",
     covers: [
-      "packages/gateway/src/store/text.ts#decodeText",
-      "packages/gateway/src/store/stored-value.ts#parseStored",
+      "packages/gateway/src/store/stored-text.ts#decodeText",
+      "packages/gateway/src/store/stored-text.ts#parseStored",
     ],
     dictionary: ["%", "%00", "%25", "%2500", "\u0000"],
     seeds: ["a%b\u0000c", "%00", '{"role":"user"}'],

@@ -1,7 +1,16 @@
 import { CountersignError } from "@countersign/core";
 import type { TokenFault } from "../base/errors.js";
-import { ANONYMOUS } from "./principal.js";
-import type { Principal } from "./principal.js";
+
+/** The person or service that a connection acts for. */
+export type Principal = {
+  /** Unique across all authentication methods: it contains the issuer or the key list. */
+  readonly id: string;
+  /** Milliseconds since the epoch after which everything opened with it ends. */
+  readonly expiresAt?: number;
+};
+
+/** The principal of a client without a credential. */
+export const ANONYMOUS: Principal = { id: "anonymous" };
 
 /**
  * The name of a grant in a ticket, from which any gateway can restore the grant. The name alone is not a credential.

@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createAccess } from "./access.js";
-import { createKeyAuthenticator } from "./api-keys.js";
+import { createKeyAuthenticator, createApiKey } from "./api-keys.js";
 import { createKeyFile, MAX_API_KEYS, parseKeyFile } from "./key-file.js";
-import { createApiKey } from "./new-api-key.js";
 
 let folder: string;
 beforeEach(() => {

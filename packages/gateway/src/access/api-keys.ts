@@ -1,5 +1,5 @@
-import { decodeHex, sha256, sha256Hex } from "@countersign/core";
-import { timingSafeEqual } from "node:crypto";
+import { decodeHex, sha256, sha256Hex, encodeBase64Url } from "@countersign/core";
+import { timingSafeEqual, randomBytes } from "node:crypto";
 import type { Authenticator, Grant } from "./access.js";
 
 /** A key in the configuration: the name of its holder and its SHA-256 hash. */
@@ -56,4 +56,16 @@ export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
 /** Hashes the stored hash again, so that a ticket does not contain the hash from the list. */
 function wayOf({ name, hash }: ApiKeyEntry): string {
   return `key ${sha256Hex(`${name} ${hash}`)}`;
+}
+
+/** A key for its holder, and the hash for the configuration. */
+export type NewApiKey = { readonly key: string; readonly hash: string };
+
+/** The prefix of every key, by which scanners for leaked secrets recognise it. */
+const PREFIX = "csk_";
+
+/** Creates a key of 256 random bits. It cannot be guessed, so storing a plain hash is enough. */
+export function createApiKey(): NewApiKey {
+  const key = PREFIX + encodeBase64Url(randomBytes(32));
+  return { key, hash: `sha256:${sha256Hex(key)}` };
 }

@@ -1,10 +1,9 @@
 import { createFakeClock } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import { createAccess, OPEN_ACCESS } from "./access.js";
+import { createAccess, OPEN_ACCESS, ANONYMOUS } from "./access.js";
 import type { Grant } from "./access.js";
 import { FailedAttempts } from "./failed-attempts.js";
 import { createLeases } from "./leases.js";
-import { ANONYMOUS } from "./principal.js";
 import { RunSlots } from "../runs/run-slots.js";
 
 const grant = (id: string, isValid: () => boolean = () => true): Grant => ({

@@ -1,8 +1,7 @@
 import type { Revocation } from "@countersign/capability";
 import { afterEach, expect, test, vi } from "vitest";
-import { followRevocations } from "./follow-revocations.js";
+import { followRevocations, PAGE } from "./shared-revocations.js";
 import type { Following } from "../store/follow.js";
-import { PAGE } from "./shared-revocations.js";
 import type { NumberedRevocation } from "./shared-revocations.js";
 
 let followed: Following | undefined;

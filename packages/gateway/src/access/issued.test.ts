@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { IssuedTokens } from "./issued.js";
+import { IssuedTokens } from "./capabilities.js";
 
 test("the expiry of a token is known for tokens narrowed from it too, and for no others", () => {
   const issued = new IssuedTokens();

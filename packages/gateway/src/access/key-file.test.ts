@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createKeyFile, readKeyFile } from "./key-file.js";
-import { createApiKey } from "./new-api-key.js";
+import { createApiKey } from "./api-keys.js";
 
 let folder: string;
 let file: string;

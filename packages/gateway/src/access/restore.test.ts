@@ -2,13 +2,11 @@ import { createFakeClock } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
-import { createAccess, OPEN_ACCESS } from "./access.js";
+import { createAccess, OPEN_ACCESS, ANONYMOUS } from "./access.js";
 import type { Access, Authenticator, GrantName } from "./access.js";
-import { createKeyAuthenticator } from "./api-keys.js";
+import { createKeyAuthenticator, createApiKey } from "./api-keys.js";
 import type { ApiKeyEntry } from "./api-keys.js";
 import type { JwtOptions } from "./jwt.js";
-import { createApiKey } from "./new-api-key.js";
-import { ANONYMOUS } from "./principal.js";
 
 let identity: Identity;
 beforeAll(async () => {

@@ -3,8 +3,7 @@ import { startPostgres } from "@countersign/testkit";
 import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { followRevocations } from "./follow-revocations.js";
-import { openSharedRevocations, PAGE } from "./shared-revocations.js";
+import { followRevocations, openSharedRevocations, PAGE } from "./shared-revocations.js";
 import type { SharedRevocations } from "./shared-revocations.js";
 
 let server: RunningPostgres;

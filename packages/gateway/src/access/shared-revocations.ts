@@ -1,7 +1,9 @@
 import type { Revocation } from "@countersign/capability";
 import { CountersignError } from "@countersign/core";
-import { openTables } from "../store/postgres/open-tables.js";
+import { openTables } from "../store/postgres/connect.js";
 import "../base/errors.js";
+import { follow } from "../store/follow.js";
+import type { Following } from "../store/follow.js";
 
 /** A revocation with its serial number. */
 export type NumberedRevocation = { readonly serial: number; readonly revocation: Revocation };
@@ -95,4 +97,29 @@ export async function openSharedRevocations({
 function unavailable(): CountersignError<"ERR_REVOCATIONS_UNAVAILABLE"> {
   const message = "the database for revocations did not respond";
   return new CountersignError("ERR_REVOCATIONS_UNAVAILABLE", message, {});
+}
+
+/** Receives the revocations of all gateways. */
+export type RevocationListener = {
+  /** Called for each revocation, for some of them more than once. */
+  onRevoked(revocation: Revocation): void;
+  /** Called when a read fails after a successful one, and when reads succeed again. */
+  onStale(isStale: boolean): void;
+};
+
+/**
+ * Reads all existing revocations, resolves, and then polls for new ones.
+ *
+ * @throws CountersignError `ERR_REVOCATIONS_UNAVAILABLE` when the first read fails
+ */
+export function followRevocations(
+  shared: Pick<SharedRevocations, "readAfter">,
+  { onRevoked, onStale }: RevocationListener,
+  everyMs?: number,
+): Promise<Following> {
+  return follow(
+    { readAfter: (serial) => shared.readAfter(serial), page: PAGE },
+    { onEntry: ({ revocation }) => onRevoked(revocation), onStale },
+    everyMs,
+  );
 }

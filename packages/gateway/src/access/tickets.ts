@@ -3,9 +3,8 @@ import type { JsonObject } from "@countersign/core";
 import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
-import type { Access, Grant, GrantName } from "./access.js";
+import type { Access, Grant, GrantName, Principal } from "./access.js";
 import "../base/errors.js";
-import type { Principal } from "./principal.js";
 import { createTicketSeal } from "./ticket-seal.js";
 import type { TicketSeal } from "./ticket-seal.js";
 

@@ -10,7 +10,7 @@ import { selfSigned } from "../testing/self-signed.js";
 import type { ReadFrame } from "../testing/stream-reader.js";
 import { ask, comeBack, createTalker, INPUT, textOf } from "../testing/talker.js";
 import type { Talker } from "../testing/talker.js";
-import { openLink } from "./relay-link.js";
+import { openLink } from "./relay-protocol.js";
 
 let linked: Linked | undefined;
 let ends: (() => unknown)[] = [];

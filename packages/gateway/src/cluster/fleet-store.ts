@@ -1,11 +1,11 @@
 import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { openTables } from "../store/postgres/open-tables.js";
-import { decodeText, encodeText } from "../store/text.js";
+import { openTables, connect } from "../store/postgres/connect.js";
+import { decodeText, encodeText } from "../store/stored-text.js";
 import "../base/errors.js";
 import { HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
 import type { KeptToken } from "./handed-tokens.js";
-import type { FleetOrder, OrderAnswer } from "../sessions/order.js";
+import type { FleetOrder, OrderAnswer } from "../sessions/orders.js";
 
 /** Another gateway of the log. */
 export type FleetMember = { readonly id: string; readonly facts: JsonObject };
@@ -83,7 +83,7 @@ const SWEEP = [
   ...HANDED_SWEEP,
 ];
 /** The live gateways of a log, except one. */
-export const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
+const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
   WHERE log = $1 AND gateway <> $2 AND seen_at >= ${NOW} - ${FRESH_MS} ORDER BY gateway`;
 const SESSIONS = `SELECT gateway, session, last_seen, view FROM countersign_gateway_sessions
   WHERE log = $1 AND gateway <> $2 AND ($3::text IS NULL OR session = $3)
@@ -201,4 +201,22 @@ type OrderRow = {
 function unavailable(): CountersignError<"ERR_FLEET_UNAVAILABLE"> {
   const message = "the database through which the gateways find each other did not respond";
   return new CountersignError("ERR_FLEET_UNAVAILABLE", message, {});
+}
+
+const TABLE = "SELECT to_regclass('countersign_gateways') IS NOT NULL AS is_there";
+
+/**
+ * Names of the gateways that serve a log in PostgreSQL, or did five seconds ago. Creates no table:
+ * without the table the list is empty.
+ */
+export async function gatewaysAlive(url: string, log: string): Promise<string[]> {
+  const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
+  try {
+    const [table] = await database.query<{ is_there: boolean }>(TABLE, []);
+    if (table?.is_there !== true) return [];
+    const rows = await database.query<{ gateway: string }>(MEMBERS, [log, ""]);
+    return rows.map(({ gateway }) => gateway);
+  } finally {
+    await database.close();
+  }
 }

@@ -5,20 +5,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createTicketSeal } from "../access/ticket-seal.js";
 import type { TicketSeal } from "../access/ticket-seal.js";
 import type { Journal } from "../base/journal.js";
-import { isSameToken } from "../sessions/session.js";
-import type { HandedToken } from "../sessions/session.js";
-import type { Sessions } from "../sessions/sessions.js";
+import { isSameToken } from "../sessions/sessions.js";
+import type { HandedToken, Sessions } from "../sessions/sessions.js";
 import "../base/errors.js";
 import { ORDER_PAGE } from "./fleet-store.js";
 import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-store.js";
 import { follow } from "../store/follow.js";
 import type { Following } from "../store/follow.js";
-import type { FleetOrder, OrderAnswer, SignStopped } from "../sessions/order.js";
+import type { FleetOrder, OrderAnswer, SignStopped, StopOrder } from "../sessions/orders.js";
 import { readGiver, sealGiver } from "./order-giver.js";
 import { OrderSlots } from "./order-slots.js";
 import { SessionBeats } from "./session-beats.js";
-import { stopRuns } from "../sessions/stop-order.js";
-import type { StopOrder } from "../sessions/stop-order.js";
+import { stopRuns } from "../sessions/orders.js";
 
 const BEAT_MS = 1000;
 /** Heartbeats between two sweeps. */

@@ -1,8 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
-import { createAddressSeal } from "./sealed-address.js";
+import { createAddressSeal, GatewayDirectory } from "./gateway-directory.js";
 import { tagOf } from "./stream-names.js";
-import { GatewayDirectory } from "./gateway-directory.js";
 
 const seal = createAddressSeal(new Uint8Array(32).fill(3));
 const ADDRESS = { host: "10.0.0.7", port: 8082 };

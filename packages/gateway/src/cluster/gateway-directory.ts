@@ -1,6 +1,9 @@
 import type { FleetMember } from "./fleet-store.js";
-import type { AddressSeal, RelayAddress } from "./sealed-address.js";
 import { tagOf } from "./stream-names.js";
+import type { JsonObject } from "@countersign/core";
+import { createTicketSeal } from "../access/ticket-seal.js";
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 
 /** Another gateway and its address. */
 export type FoundGateway = {
@@ -69,4 +72,54 @@ export class GatewayDirectory {
     this.#known = known;
     this.#readAt = now;
   }
+}
+
+/** The address on which a gateway accepts relay requests. */
+export type RelayAddress = { readonly host: string; readonly port: number };
+
+/** Seals and opens the addresses of gateways in the database. */
+export type AddressSeal = {
+  seal(gateway: string, address: RelayAddress): string;
+  /** The address that this gateway sealed; `undefined` for anything else. */
+  open(gateway: string, sealed: unknown): RelayAddress | undefined;
+};
+
+/**
+ * Creates a seal that binds an address to its gateway's name, which is never reused. An attacker
+ * with write access to the database can remove an address, but cannot redirect gateways to another
+ * one.
+ */
+export function createAddressSeal(key: Uint8Array): AddressSeal {
+  const seal = createTicketSeal(key);
+  return {
+    seal: (gateway, { host, port }) => seal.seal({ gateway, host, port }),
+    open: (gateway, sealed) => {
+      if (typeof sealed !== "string") return undefined;
+      const { gateway: named, host, port }: JsonObject = seal.open(sealed) ?? {};
+      if (named !== gateway || typeof host !== "string" || typeof port !== "number") {
+        return undefined;
+      }
+      return { host, port };
+    },
+  };
+}
+
+/** Characters kept of a host name; a pod's has up to 63. */
+const MAX_HOST = 63;
+
+/** Random bytes of a name. */
+const OWN_BYTES = 4;
+
+/**
+ * Creates the name of a gateway process: the host name, which operators know, and a random suffix.
+ * Two gateways may share a host, and a restarted gateway is a new one.
+ */
+export function createGatewayName(host: string = hostname()): string {
+  const readable = host.replaceAll(/[^A-Za-z0-9.-]/gu, "-").slice(0, MAX_HOST);
+  return `${readable === "" ? "gateway" : readable}-${randomBytes(OWN_BYTES).toString("hex")}`;
+}
+
+/** The random suffix of a gateway's name, without its host. */
+export function nameSuffix(name: string): string {
+  return name.slice(-2 * OWN_BYTES);
 }

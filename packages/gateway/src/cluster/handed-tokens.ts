@@ -1,5 +1,5 @@
 import { sha256Hex } from "@countersign/core";
-import type { HandedToken } from "../sessions/session.js";
+import type { HandedToken } from "../sessions/sessions.js";
 
 /** A sealed token that was handed to a session, and its expiry in seconds. */
 export type KeptToken = {

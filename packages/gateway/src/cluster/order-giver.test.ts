@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createTicketSeal } from "../access/ticket-seal.js";
-import type { FleetOrder } from "../sessions/order.js";
+import type { FleetOrder } from "../sessions/orders.js";
 import { readGiver, sealGiver, UNKNOWN_OPERATOR } from "./order-giver.js";
 
 const seal = createTicketSeal(new Uint8Array(32).fill(1));

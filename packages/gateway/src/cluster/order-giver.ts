@@ -1,8 +1,7 @@
 import { canonicalJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { TicketSeal } from "../access/ticket-seal.js";
-import type { FleetOrder } from "../sessions/order.js";
-import type { StopOrder } from "../sessions/stop-order.js";
+import type { FleetOrder, StopOrder } from "../sessions/orders.js";
 
 /**
  * The operator when the name is unknown: the order is from an older gateway, or was tampered with.

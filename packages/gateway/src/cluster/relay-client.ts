@@ -2,9 +2,8 @@ import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import type { ResumeRequest } from "../http/resume/resume-request.js";
 import type { Signal } from "../base/signal.js";
-import { openLink } from "./relay-link.js";
-import { RELAY_PATH, writeRelayRequest } from "./relay-request.js";
-import type { RelayAddress } from "./sealed-address.js";
+import { openLink, RELAY_PATH, writeRelayRequest } from "./relay-protocol.js";
+import type { RelayAddress } from "./gateway-directory.js";
 
 /** Milliseconds for the TLS handshake, which proves the key. */
 const CONNECT_MS = 2000;

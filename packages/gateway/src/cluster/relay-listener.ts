@@ -9,8 +9,12 @@ import { receiveBody } from "../http/receive-body.js";
 import { timersOf } from "../http/server.js";
 import { attach } from "../http/resume/resume-stream.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
-import { linkServerOptions } from "./relay-link.js";
-import { MAX_RELAY_REQUEST_BYTES, readRelayRequest, RELAY_PATH } from "./relay-request.js";
+import {
+  linkServerOptions,
+  MAX_RELAY_REQUEST_BYTES,
+  readRelayRequest,
+  RELAY_PATH,
+} from "./relay-protocol.js";
 
 /** Milliseconds for the handshake, and for the request body. */
 const PATIENCE_MS = 5000;

@@ -1,7 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { sessionView } from "../sessions/session-view.js";
-import type { Session } from "../sessions/session.js";
-import type { Sessions } from "../sessions/sessions.js";
+import type { Session, Sessions } from "../sessions/sessions.js";
 import type { Beat } from "./fleet-store.js";
 
 /** Sessions published to other gateways, the most recently used ones. */

@@ -6,7 +6,7 @@ import { generateKey } from "@countersign/core/sign";
 import * as fc from "fast-check";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { ANONYMOUS } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
 import { SessionOwners } from "../sessions/session-owners.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import { RunCapabilities } from "../runs/capabilities.js";

@@ -4,7 +4,7 @@ import { isCountersignError } from "@countersign/core";
 import type { AllSessions } from "./all-sessions.js";
 import type { Clock } from "../base/ports.js";
 import type { OpenTokens } from "./ports.js";
-import type { HandedToken } from "../sessions/session.js";
+import type { HandedToken } from "../sessions/sessions.js";
 import type { Agents } from "../agent/upstream.js";
 import { invalidField, BODY_LIMITS, readBody } from "./request-body.js";
 import type { OperatorActs } from "./operator-acts.js";

@@ -4,7 +4,7 @@ import { OPERATOR_AGENT } from "@countersign/policy";
 import type { OPERATOR_STOP_RULE } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
-import type { StoppedRun } from "../sessions/stop-order.js";
+import type { StoppedRun } from "../sessions/orders.js";
 import type { OwnRuleId } from "../event/own-rules.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 

@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import { ANONYMOUS } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
 import "../base/errors.js";
 import { invalidField } from "./request-body.js";
 

@@ -1,8 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Fleet } from "../cluster/fleet.js";
-import type { OrderAnswer } from "../sessions/order.js";
-import { stopRuns } from "../sessions/stop-order.js";
-import type { StoppedRun } from "../sessions/stop-order.js";
+import type { OrderAnswer, StoppedRun } from "../sessions/orders.js";
+import { stopRuns } from "../sessions/orders.js";
 import { findSession, listSessions } from "./all-sessions.js";
 import type { AllSessions } from "./all-sessions.js";
 import type { OperatorActs } from "./operator-acts.js";

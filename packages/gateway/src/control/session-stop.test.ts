@@ -1,8 +1,7 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import type { Fleet } from "../cluster/fleet.js";
-import type { OrderAnswer } from "../sessions/order.js";
-import type { StoppedRun } from "../sessions/stop-order.js";
+import type { OrderAnswer, StoppedRun } from "../sessions/orders.js";
 import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Sessions } from "../sessions/sessions.js";
 import type { OperatorActs } from "./operator-acts.js";

@@ -1,8 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../access/access.js";
-import { createKeyAuthenticator } from "../access/api-keys.js";
-import { createApiKey } from "../access/new-api-key.js";
+import { createKeyAuthenticator, createApiKey } from "../access/api-keys.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
 import { HELD_AGENT } from "../testing/held-agent.js";

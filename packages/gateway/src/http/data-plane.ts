@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { AccessControl } from "./access-control.js";
 import type { HttpResponse, HttpRequest } from "./exchange.js";
-import { ANONYMOUS } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
 import { sendProblem } from "./problem.js";
 import type { Problem } from "./problem.js";
 import type { GatewayContext } from "../runs/gateway-context.js";

@@ -6,7 +6,7 @@ import { ACCESS_EXPIRED } from "../outbound/deliver/run-error.js";
 import { startRun } from "../runs/start-run.js";
 import type { RunRequest, StartedRun } from "../runs/start-run.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
-import type { RunHandle } from "../sessions/session.js";
+import type { RunHandle } from "../sessions/sessions.js";
 
 /**
  * Starts a run under a grant: in a session of its holder, within the holder's limits, and no longer than the grant is

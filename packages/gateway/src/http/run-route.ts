@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import { acceptsProto } from "@countersign/wire/proto";
 import type { AccessControl } from "./access-control.js";
-import { ANONYMOUS } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
 import { signalOfClose } from "./http-sink.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { GatewayContext } from "../runs/gateway-context.js";

@@ -1,8 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { createAccess } from "../access/access.js";
-import { createKeyAuthenticator } from "../access/api-keys.js";
-import { createApiKey } from "../access/new-api-key.js";
+import { createKeyAuthenticator, createApiKey } from "../access/api-keys.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { startFixture } from "../testing/fixture.js";

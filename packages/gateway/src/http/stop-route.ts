@@ -1,10 +1,10 @@
 import { isCountersignError, parseJson } from "@countersign/core";
 import type { AccessControl } from "./access-control.js";
-import type { Principal } from "../access/principal.js";
+import type { Principal } from "../access/access.js";
 import type { HttpResponse, HttpRequest } from "./exchange.js";
 import { sendProblem } from "./problem.js";
-import { stopRuns } from "../sessions/stop-order.js";
-import type { StopOrder, StoppedRun } from "../sessions/stop-order.js";
+import { stopRuns } from "../sessions/orders.js";
+import type { StopOrder, StoppedRun } from "../sessions/orders.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import { bearerOf } from "./credentials.js";
 import { receiveBody } from "./receive-body.js";

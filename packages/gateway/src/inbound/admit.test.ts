@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { grantBudget } from "../quota/budget-count.js";
-import type { BudgetCount } from "../quota/budget-count.js";
+import { grantBudget, TokenBudgets } from "../quota/token-budgets.js";
+import type { BudgetCount } from "../quota/token-budgets.js";
 import type { CountRequest, CountStore, TotalLimit } from "../quota/count-store.js";
-import { TokenBudgets } from "../quota/token-budgets.js";
 import { afterReserving } from "./admit.js";
 
 /** One budget in a store that grants at most `most` events each time. */

@@ -2,7 +2,6 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import { agentBody } from "./agent-body.js";
 import { locateRefusedPart } from "./locate-refused-part.js";
 import { permitWithObserved, wouldBlockRulesOf } from "../outbound/decide/denial.js";
 import { denialOf, errorOf, isFindingDenial, ruleOf, sortFindings } from "./finding.js";
@@ -14,6 +13,7 @@ import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
 import { findPublicHosts } from "./source-lookup.js";
+import { completeInput, downgradeInput } from "@countersign/wire/dialects";
 
 /**
  * Admits a request from a browser: this list is every step. Findings of the gateway come before the decision of the policy.
@@ -161,4 +161,25 @@ function assertAllowed(request: InboundRequest, refusal: CountersignError | unde
     receipt: receiptId ?? "",
     ...(decision === undefined ? {} : locateRefusedPart(request, decision)),
   });
+}
+
+/** The body for the agent, in the dialect that the agent is configured for. */
+export function agentBody(request: InboundRequest): object {
+  const { message, agentDialect } = request;
+  if (message !== undefined) {
+    return {
+      event_id: request.mintId("event"),
+      timestamp: Math.floor(request.receivedAt / 1000),
+      ...message.envelope,
+      // The connection determines both values; the message cannot change them.
+      agent_id: request.agent,
+      session_id: request.sessionId,
+    } satisfies JsonObject | object;
+  }
+  const input = assertInput(request);
+  if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;
+  if (agentDialect === "0.1.0") return downgradeInput(input, "0.1.0").body;
+  const sent = (request.unstrippedBody as RunAgentInput | undefined) ?? input;
+  // An agent of unknown version may be of the 0.0 line, whose frameworks fail without these members.
+  return agentDialect === "auto" ? completeInput(sent) : sent;
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Finding } from "./finding.js";
-import { isPlainKey, pointerTo } from "./pointer.js";
+import { isPlainKey, pointerTo } from "./finding.js";
 
 /**
  * Checks the state, context and forwarded properties of a request against the policy's size limits and key lists.

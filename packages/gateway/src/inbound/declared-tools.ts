@@ -4,7 +4,7 @@ import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput, Tool } from "@countersign/wire";
 import type { ThreadState } from "../thread/thread-state.js";
 import type { Finding, FindingCode } from "./finding.js";
-import { isPlainKey, pointerTo } from "./pointer.js";
+import { isPlainKey, pointerTo } from "./finding.js";
 
 /** A model confuses names with look-alike letters, so a name must be plain ASCII. */
 const PLAIN = /^[\x21-\x7e]{1,128}$/;

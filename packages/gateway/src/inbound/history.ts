@@ -7,7 +7,7 @@ import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { prefixProblem } from "./run-prefix.js";
 import type { Finding, FindingCode } from "./finding.js";
-import { pointerTo } from "./pointer.js";
+import { pointerTo } from "./finding.js";
 import { regroupTurns } from "./regroup.js";
 
 /** The result of comparing a request's messages with the thread. */

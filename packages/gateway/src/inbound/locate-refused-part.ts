@@ -3,7 +3,7 @@ import { classifyInput, stoppedPath } from "@countersign/policy";
 import type { Denial } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { RefusedPart } from "../base/errors.js";
-import { isPlainKey, pointerTo } from "./pointer.js";
+import { isPlainKey, pointerTo } from "./finding.js";
 import type { InboundRequest } from "./request.js";
 
 /** The number of parts that the gateway evaluates one by one: a refusal must not cost more than the request. */

@@ -5,7 +5,7 @@ import type { StoredRow } from "../store/keyed-store.js";
 import { declinedRow, rowOf } from "../thread/thread-state.js";
 import type { AskedCall, InterruptState, ThreadState } from "../thread/thread-state.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
-import { pointerTo } from "./pointer.js";
+import { pointerTo } from "./finding.js";
 import { createAnswerCheck } from "./response-schema.js";
 
 /** A call that the person was asked about, and the answer. */

@@ -10,7 +10,7 @@ import { idsOf, inRun, text } from "../testing/events.js";
 import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { rowsOf } from "../testing/keyed-store-contract.js";
-import { threadKey } from "../thread/thread-key.js";
+import { threadKey } from "./thread-admission.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { reviewHistory } from "./history.js";

@@ -6,7 +6,7 @@ import type { Message } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
 import type { Removal } from "@countersign/wire/enforce";
 import type { Finding } from "./finding.js";
-import { pointerTo } from "./pointer.js";
+import { pointerTo } from "./finding.js";
 
 /** The parts of a request that AG-UI does not define. */
 export type KeyReview = {

@@ -1,20 +1,18 @@
 import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import { ANONYMOUS } from "../access/principal.js";
-import type { Principal } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
+import type { Principal } from "../access/access.js";
 import type { SessionRequest } from "../sessions/session-owners.js";
 import { FOREIGN } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { reviewInput } from "./review.js";
 import type { InputReview } from "./review.js";
 import { assertRoom } from "../thread/conversation.js";
-import { threadKey } from "../thread/thread-key.js";
 import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
-import { OpenThread, ThreadLease } from "./thread-lease.js";
-import { WithheldThreads } from "./withheld-threads.js";
+import { OpenThread, ThreadLease, WithheldThreads } from "./thread-lease.js";
 
 /** A request to admit, with its principal, agent and policy. */
 export type AdmissionRequest = {
@@ -193,4 +191,12 @@ async function within(promise: Promise<void>, milliseconds: number): Promise<voi
   });
   await Promise.race([promise, late]);
   clearTimeout(timer);
+}
+
+/**
+ * The partition of a thread's rows: agent, scope and thread id. The scope is the session where
+ * requests have no principal.
+ */
+export function threadKey(agent: string, scope: string, threadId: string): string {
+  return JSON.stringify([agent, scope, threadId]);
 }

@@ -8,15 +8,14 @@ import type { InputReview } from "./review.js";
 import { earlierThread } from "../thread/held-thread.js";
 import type { EarlierThread } from "../thread/held-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
-import type { TraceWrite } from "../thread/pending-rows.js";
+import type { TraceWrite } from "../thread/run-notes.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
 import { RunTrace } from "../thread/run-trace.js";
 import { declinedRow, rowOf, shownThread, stateOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import type { ClientDialect } from "../event/run.js";
-import type { WithheldRegister } from "../event/withheld-register.js";
 import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js";
-import type { WithheldThreads } from "./withheld-threads.js";
+import { WithheldRegister } from "../event/withheld-register.js";
 
 /** A thread with an open run; it stays in the admission's table until the run is saved. */
 export class OpenThread {
@@ -324,4 +323,30 @@ function apply(state: ThreadState, rows: readonly StoredRow[]): void {
   for (const id of added.tools) state.tools.add(id);
   for (const [id, interrupt] of added.interrupts) state.interrupts.set(id, interrupt);
   if (rows.some(({ kind }) => kind === "declined")) state.declined = added.declined;
+}
+
+/** Maximum number of threads; the least recently used one is evicted first. */
+const MAX_THREADS = 50_000;
+
+/** The registers of withheld content in memory, one for each thread of each owner; bounded. */
+export class WithheldThreads {
+  readonly #registers = new Map<string, WithheldRegister>();
+
+  /**
+   * Returns the register of a thread, and creates it when it is new.
+   *
+   * Clients choose thread ids, so each owner has its own: a block for one person must not affect another who names the same thread.
+   */
+  open(agent: string, threadId: string, owner: string): WithheldRegister {
+    const key = JSON.stringify([agent, owner, threadId]);
+    const register = this.#registers.get(key) ?? new WithheldRegister();
+    // Deleting and inserting moves it to the end of the map.
+    this.#registers.delete(key);
+    this.#registers.set(key, register);
+    if (this.#registers.size > MAX_THREADS) {
+      const oldest = this.#registers.keys().next();
+      if (oldest.done !== true) this.#registers.delete(oldest.value);
+    }
+    return register;
+  }
 }

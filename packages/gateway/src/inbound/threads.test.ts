@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { openSqliteKeyedStore } from "../store/sqlite/open-sqlite-store.js";
 import { stateOf } from "../thread/thread-state.js";
 import { createMemoryStore } from "../store/memory-store.js";
-import { threadKey } from "../thread/thread-key.js";
+import { threadKey } from "./thread-admission.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { CLIENTS } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";

@@ -6,7 +6,7 @@ import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { digestOf } from "../thread/digest.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
-import { pointerTo } from "./pointer.js";
+import { pointerTo } from "./finding.js";
 
 /** Checks new results against the delivered calls: the tool is the client's, the call is complete, and the result is the first. */
 export function reviewToolResults(

@@ -14,7 +14,7 @@ import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign
 import type { Ed25519Key } from "@countersign/core/sign";
 import { readRegularFile } from "../base/read-regular-file.js";
 import "../base/errors.js";
-import { writeNewFile } from "./write-new-file.js";
+import { writeNewFile } from "./write-file.js";
 
 /** The keys that a gateway signs with, one per purpose. */
 export type KeyPurpose = "receipts" | "checkpoint" | "issuer";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
-import { createSigner } from "@countersign/core/sign";
+import { createSigner, exportPrivateKeyPem } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import {
   createNoteKey,
@@ -15,8 +15,10 @@ import {
 } from "@countersign/receipts";
 import { readRegularFile } from "../base/read-regular-file.js";
 import "../base/errors.js";
-import { replaceFile } from "./replace-file.js";
-import { writeNewFile } from "./write-new-file.js";
+import { replaceFile, writeNewFile } from "./write-file.js";
+import { hkdfSync } from "node:crypto";
+import { createLogSeal } from "@countersign/receipts/log";
+import type { LogSeal } from "@countersign/receipts/log";
 
 /** Files with the public data of a key directory: the key history and the log's verification key. */
 export const KEY_FILES = {
@@ -94,4 +96,16 @@ export async function writeLogKey(
   const vkey = encodeVkey(createNoteKey(origin, key.publicKey));
   await writeFile(join(directory, KEY_FILES.vkey), `${vkey}\n`);
   return vkey;
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * The seal of a log. Its key is derived from the checkpoint key, so operators have no further key to keep: a holder
+ * of the checkpoint key can sign for the log anyway.
+ */
+export function logSealOf(checkpointKey: Ed25519Key, origin: string): LogSeal {
+  const secret = exportPrivateKeyPem(checkpointKey);
+  const key = hkdfSync("sha256", secret, "", "countersign.log-seal.v1", KEY_BYTES);
+  return createLogSeal(new Uint8Array(key), origin);
 }

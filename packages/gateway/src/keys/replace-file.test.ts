@@ -2,7 +2,7 @@ import { mkdtemp, open, readdir, readFile, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { replaceFile } from "./replace-file.js";
+import { replaceFile } from "./write-file.js";
 
 let home: string;
 beforeEach(async () => {

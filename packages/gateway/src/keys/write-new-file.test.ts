@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openAdminToken, openKey } from "./key-directory.js";
-import { writeNewFile } from "./write-new-file.js";
+import { writeNewFile } from "./write-file.js";
 
 let home: string;
 beforeEach(async () => {

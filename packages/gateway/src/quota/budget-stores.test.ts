@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSqliteKeyedStore } from "../store/sqlite/open-sqlite-store.js";
-import { BUDGETS } from "./budget-count.js";
+import { BUDGETS } from "./token-budgets.js";
 import type { CountStore, KeyedCountRequest, SettledLease, TotalLimit } from "./count-store.js";
 import { openKeyedCounts } from "./keyed-counts.js";
 import { openPostgresCounts } from "./postgres-counts.js";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
 import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
-import { VELOCITY } from "./velocity-count.js";
+import { VELOCITY } from "./velocity-caps.js";
 
 const LIMIT: CountedLimit = { kind: "window", max: 16, capacity: 16, windowMs: 60_000 };
 

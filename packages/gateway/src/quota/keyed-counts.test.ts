@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createMemoryStore } from "../store/memory-store.js";
 import type { CountedLimit } from "./count-store.js";
 import { openKeyedCounts } from "./keyed-counts.js";
-import { VELOCITY } from "./velocity-count.js";
+import { VELOCITY } from "./velocity-caps.js";
 
 const LIMIT: CountedLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
 const question = (key: string, wanted: number, lease = "l") => ({

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import type { CountStore, CountedLimit, KeyedCountRequest } from "./count-store.js";
 import { openPostgresCounts } from "./postgres-counts.js";
-import { VELOCITY } from "./velocity-count.js";
+import { VELOCITY } from "./velocity-caps.js";
 
 let server: RunningPostgres;
 const stores: CountStore[] = [];

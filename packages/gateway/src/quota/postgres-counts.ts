@@ -1,9 +1,9 @@
 import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Clock } from "../base/ports.js";
-import { openTables } from "../store/postgres/open-tables.js";
-import { encodeText } from "../store/text.js";
-import { KEEP_SECONDS } from "./budget-count.js";
+import { openTables } from "../store/postgres/connect.js";
+import { encodeText } from "../store/stored-text.js";
+import { KEEP_SECONDS } from "./token-budgets.js";
 import type { CountKind, CountStore } from "./count-store.js";
 import "../base/errors.js";
 

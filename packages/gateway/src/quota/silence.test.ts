@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
-import { VelocityCounts } from "./velocity-counts.js";
+import { VelocityCounts } from "./velocity-caps.js";
 
 const KEYS = Array.from({ length: 2000 }, (_, index) => `s${index}`);
 /** The query timeout of PostgreSQL. */

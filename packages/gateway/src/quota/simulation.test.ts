@@ -2,11 +2,11 @@ import type { JsonObject } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { countedLimits } from "../testing/counted-limits.js";
-import { BUDGETS } from "./budget-count.js";
+import { BUDGETS } from "./token-budgets.js";
 import type { CountKind, CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
 import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
-import { LEASE_MS, VELOCITY } from "./velocity-count.js";
+import { LEASE_MS, VELOCITY } from "./velocity-caps.js";
 
 type Command =
   | { readonly kind: "use"; readonly gateway: number; readonly events: number }

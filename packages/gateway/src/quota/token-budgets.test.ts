@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { grantBudget } from "./budget-count.js";
-import type { BudgetCount } from "./budget-count.js";
+import { grantBudget, TokenBudgets } from "./token-budgets.js";
+import type { BudgetCount } from "./token-budgets.js";
 import type { CountRequest, CountStore, KeyedCountRequest, TotalLimit } from "./count-store.js";
-import { TokenBudgets } from "./token-budgets.js";
 
 /** One budget for all gateways, in memory; it can be made silent, and records its requests. */
 function createStore() {

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { countedLimits } from "../testing/counted-limits.js";
 import type { CountRequest, WindowLimit } from "./count-store.js";
-import { grantCount, emptyAt, LEASE_MS } from "./velocity-count.js";
-import type { VelocityCount } from "./velocity-count.js";
+import { grantCount, emptyAt, LEASE_MS } from "./velocity-caps.js";
+import type { VelocityCount } from "./velocity-caps.js";
 
 const TEN: WindowLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
 const KEPT_MS = LEASE_MS + 1000;

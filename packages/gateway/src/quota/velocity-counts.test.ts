@@ -1,7 +1,7 @@
 import type { VelocityLimit } from "@countersign/policy";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
-import { VelocityCounts } from "./velocity-counts.js";
+import { VelocityCounts } from "./velocity-caps.js";
 
 let store: MemoryVelocity;
 

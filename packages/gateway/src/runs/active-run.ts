@@ -1,6 +1,6 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
-import type { Principal } from "../access/principal.js";
+import type { Principal } from "../access/access.js";
 import type { Upstream, UpstreamStream } from "../agent/upstream.js";
 import { LightSignal } from "../base/signal.js";
 import type { Signal } from "../base/signal.js";
@@ -8,7 +8,7 @@ import type { Run } from "../event/run.js";
 import type { Finding } from "../inbound/finding.js";
 import type { InboundRequest, RunOpening, ThreadReview } from "../inbound/request.js";
 import { driveRun } from "../outbound/drive.js";
-import type { RunHandle, Session } from "../sessions/session.js";
+import type { RunHandle, Session } from "../sessions/sessions.js";
 import type { SessionRequest } from "../sessions/session-owners.js";
 import { openConnection } from "./connection.js";
 import type { Connection, ConnectionFacts } from "./connection.js";

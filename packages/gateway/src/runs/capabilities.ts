@@ -1,10 +1,14 @@
 import type { JsonValue } from "@countersign/core";
 import type { CapabilityFacts } from "@countersign/policy";
-import type { Capabilities, TokenSubject } from "../access/capabilities.js";
-import { ANONYMOUS } from "../access/principal.js";
-import type { Principal } from "../access/principal.js";
-import type { Session } from "../sessions/session.js";
-import type { TokenContext, TokenVerifier } from "../access/capabilities.js";
+import type {
+  Capabilities,
+  TokenSubject,
+  TokenContext,
+  TokenVerifier,
+} from "../access/capabilities.js";
+import { ANONYMOUS } from "../access/access.js";
+import type { Principal } from "../access/access.js";
+import type { Session } from "../sessions/sessions.js";
 
 /** Tokens with reservations to return; an agent may send a token with each event. */
 const MAX_RESERVED = 256;

@@ -1,12 +1,12 @@
 import type { CompiledPolicy, EventFacts } from "@countersign/policy";
-import type { Principal } from "../access/principal.js";
+import type { Principal } from "../access/access.js";
 import type { SharedCaps } from "../event/run.js";
 import type { ReceiptTransport } from "../event/sink.js";
 import { inboundItemOf } from "../telemetry/feed-item.js";
 import { createJudge } from "../event/judge.js";
 import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import type { InboundRequest } from "../inbound/request.js";
-import type { Session } from "../sessions/session.js";
+import type { Session } from "../sessions/sessions.js";
 import type { Upstream } from "../agent/upstream.js";
 import { RunCapabilities } from "./capabilities.js";
 import type { GatewayContext } from "./gateway-context.js";

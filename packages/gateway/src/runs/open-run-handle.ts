@@ -2,7 +2,7 @@ import type { ControlRunStatus } from "@countersign/core";
 import { Stop } from "../outbound/deliver/run-error.js";
 import type { Failure } from "../outbound/deliver/run-error.js";
 import type { RunCounters } from "../event/run.js";
-import type { RunHandle } from "../sessions/session.js";
+import type { RunHandle } from "../sessions/sessions.js";
 
 /** The facts of a run at its start. */
 type RunFacts = Pick<

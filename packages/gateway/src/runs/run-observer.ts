@@ -5,7 +5,7 @@ import { feedItemOf } from "../telemetry/feed-item.js";
 import { STOPPED } from "../outbound/deliver/run-error.js";
 import type { Observer, Run } from "../event/run.js";
 import type { EventContext } from "../event/event-context.js";
-import type { RunHandle, Session } from "../sessions/session.js";
+import type { RunHandle, Session } from "../sessions/sessions.js";
 import { countEvent } from "../telemetry/count-event.js";
 import type { GatewayContext } from "./gateway-context.js";
 

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import "../base/errors.js";
-import { ANONYMOUS } from "../access/principal.js";
-import type { Principal } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
+import type { Principal } from "../access/access.js";
 
 /** Counts the open runs of each principal. */
 export class RunSlots {

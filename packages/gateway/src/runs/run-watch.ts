@@ -1,7 +1,7 @@
 import { isCountersignError } from "@countersign/core";
 import { receiptOf } from "../inbound/refusal-log.js";
 import type { GatewayContext } from "./gateway-context.js";
-import type { RunHandle } from "../sessions/session.js";
+import type { RunHandle } from "../sessions/sessions.js";
 import type { OpenRun } from "../telemetry/telemetry.js";
 import type { RunSpan } from "../telemetry/tracer.js";
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { ANONYMOUS } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
 import { LightSignal } from "../base/signal.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { startFixture } from "../testing/fixture.js";

@@ -14,7 +14,7 @@ import { subagentsOf } from "../outbound/order/subagents.js";
 import { ReceiptChain, showsHashedForm } from "../outbound/record/receipt-chain.js";
 import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
 import { isWithheldMessage } from "../outbound/withhold/messages.js";
-import type { RunHandle } from "../sessions/session.js";
+import type { RunHandle } from "../sessions/sessions.js";
 import { countObserved } from "../telemetry/count-event.js";
 import { earlierActivities, unsentMessages } from "../thread/held-thread.js";
 import { heldState } from "../thread/shared-state.js";

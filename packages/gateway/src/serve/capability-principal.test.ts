@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createApiKey } from "../access/new-api-key.js";
+import { createApiKey } from "../access/api-keys.js";
 import { idsOf } from "../testing/events.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
 import { startServed } from "../testing/served.js";

@@ -1,7 +1,6 @@
 import type { AccessConfig } from "../config/config.js";
 import { readKeyFile } from "../access/key-file.js";
-import { readKeySet } from "../access/key-set.js";
-import { fetchKeySet, readKeySetFile } from "../access/key-set-source.js";
+import { readKeySet, fetchKeySet, readKeySetFile } from "../access/key-set.js";
 
 /** The authentication methods, and the issuers that cannot be reached. */
 export type AccessReport = { readonly said: readonly string[]; readonly away: readonly string[] };

@@ -16,7 +16,7 @@ import type { ReceiptStore } from "@countersign/receipts/log";
 import { readRegularFile } from "../base/read-regular-file.js";
 import "../base/errors.js";
 import { KEY_FILES } from "../keys/key-history.js";
-import { replaceFile } from "../keys/replace-file.js";
+import { replaceFile } from "../keys/write-file.js";
 
 const FILE = KEY_FILES.checkpoint;
 const MAX_NOTE_BYTES = 1024 * 1024;

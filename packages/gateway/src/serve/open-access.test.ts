@@ -9,7 +9,7 @@ import { SILENT_JOURNAL } from "../base/journal.js";
 import { createIdentityKey, startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import type { Access } from "../access/access.js";
-import { createApiKey } from "../access/new-api-key.js";
+import { createApiKey } from "../access/api-keys.js";
 import { openAccess } from "./open-access.js";
 
 let folder: string;

@@ -6,8 +6,7 @@ import type { Access, Authenticator } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
 import { createJwtAuthenticator } from "../access/jwt.js";
 import { createKeyFile } from "../access/key-file.js";
-import { createKeySet } from "../access/key-set.js";
-import { fetchKeySet, readKeySetFile } from "../access/key-set-source.js";
+import { createKeySet, fetchKeySet, readKeySetFile } from "../access/key-set.js";
 
 const COOLDOWN_MS = 30_000;
 /** Reading a file is cheap, and an operator who changed it expects to see the effect. */

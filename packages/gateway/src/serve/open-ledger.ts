@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
-import { BUDGETS } from "../quota/budget-count.js";
+import { BUDGETS } from "../quota/token-budgets.js";
 import type { GatewayConfig } from "../config/config.js";
 import "../base/errors.js";
 import { forgetOld, wasUsed } from "../store/forget-old.js";

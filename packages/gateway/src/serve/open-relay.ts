@@ -3,9 +3,8 @@ import { deriveSealKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { RelayOptions } from "../cluster/relays.js";
-import { createAddressSeal } from "../cluster/sealed-address.js";
+import { createAddressSeal, GatewayDirectory } from "../cluster/gateway-directory.js";
 import { createStreamNames } from "../cluster/stream-names.js";
-import { GatewayDirectory } from "../cluster/gateway-directory.js";
 import type { Journal } from "../base/journal.js";
 import { listen } from "./listen.js";
 

@@ -3,8 +3,7 @@ import type { KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { VELOCITY } from "../quota/velocity-count.js";
-import { VelocityCounts } from "../quota/velocity-counts.js";
+import { VELOCITY, VelocityCounts } from "../quota/velocity-caps.js";
 import { openCounts } from "./open-counts.js";
 
 /** Options of {@link openVelocity}. */

@@ -13,7 +13,7 @@ import { readConsoleFiles } from "../control/console-files.js";
 import type { ConsoleFiles } from "../control/console-files.js";
 import { openFleetStore } from "../cluster/fleet-store.js";
 import { Fleet } from "../cluster/fleet.js";
-import { createGatewayName, tagOf } from "../cluster/gateway-name.js";
+import { createGatewayName, nameSuffix } from "../cluster/gateway-directory.js";
 import { openRelay } from "./open-relay.js";
 import { createGateway } from "./gateway.js";
 import { SILENT_JOURNAL } from "../base/journal.js";
@@ -35,15 +35,13 @@ import { drainGateway } from "./drain.js";
 import type { DrainResult } from "./drain.js";
 import { metricSourcesOf } from "./metric-sources.js";
 import { openPolicy } from "./open-policy.js";
-import type { OpenPolicy } from "../control/ports.js";
+import type { OpenPolicy, OpenReceipts, OpenTokens } from "../control/ports.js";
 import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
-import type { OpenReceipts } from "../control/ports.js";
 import { openTokens } from "./open-tokens.js";
 import { openVelocity } from "./open-velocity.js";
 import { listen } from "./listen.js";
 import { readTls } from "./read-tls.js";
-import type { OpenTokens } from "../control/ports.js";
 import { followFiles, reloadPolicy } from "./reloading.js";
 import type { ReloadCause } from "./reloading.js";
 import { gatewayFacts, readStatus } from "./status.js";
@@ -143,7 +141,7 @@ export async function startGateway(
       appendAll: (drafts) => receipts.log.appendAll(drafts),
       // Signing a checkpoint writes to the store, so it shows whether the store is back.
       probe: async () => void (await receipts.log.checkpoint()),
-      writer: fleet && tagOf(gatewayName),
+      writer: fleet && nameSuffix(gatewayName),
     },
     ledger,
     ...(fleet === undefined ? {} : { stopElsewhere: (order) => fleet.stop(order) }),

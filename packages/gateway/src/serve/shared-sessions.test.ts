@@ -2,7 +2,7 @@ import type { RunningPostgres } from "@countersign/testkit";
 import { startPostgres } from "@countersign/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createApiKey } from "../access/new-api-key.js";
+import { createApiKey } from "../access/api-keys.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { startServed } from "../testing/served.js";
 import type { Served } from "../testing/served.js";

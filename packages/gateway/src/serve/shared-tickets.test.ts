@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { createApiKey } from "../access/new-api-key.js";
+import { createApiKey } from "../access/api-keys.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { AUDIENCE } from "../testing/identity.js";
 import { startServed } from "../testing/served.js";

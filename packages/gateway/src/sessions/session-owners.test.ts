@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import type { KeyedStore } from "../store/keyed-store.js";
 import "../base/errors.js";
 import { createMemoryStore } from "../store/memory-store.js";
-import { ANONYMOUS } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
 import { OWNER_TRUST_MS, SessionOwners } from "./session-owners.js";
 
 const [alice, bob] = [{ id: "alice" }, { id: "bob" }];

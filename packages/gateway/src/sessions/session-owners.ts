@@ -3,8 +3,8 @@ import type { JsonObject } from "@countersign/core";
 import type { RowClaim, KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
 import "../base/errors.js";
-import { ANONYMOUS } from "../access/principal.js";
-import type { Principal } from "../access/principal.js";
+import { ANONYMOUS } from "../access/access.js";
+import type { Principal } from "../access/access.js";
 
 /** Cached owners of sessions: in total, and for one principal. */
 const MAX_OWNED = 200_000;

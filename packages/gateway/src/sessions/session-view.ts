@@ -1,5 +1,5 @@
 import type { ControlRun, ControlSession } from "@countersign/core";
-import type { RunHandle, Session } from "./session.js";
+import type { RunHandle, Session } from "./sessions.js";
 
 /** The view of a run that is, or was, at this gateway. */
 export function runView(run: RunHandle, gateway: string): ControlRun {

@@ -1,8 +1,64 @@
 import { SmallMap } from "@countersign/core";
+import type { ControlRunStatus } from "@countersign/core";
 import type { Clock } from "../base/ports.js";
 import { createRunCounters } from "../event/run.js";
-import type { HandedToken, RunHandle, Session } from "./session.js";
-import { isSameToken, pruneRuns } from "./session.js";
+import type { RunCounters } from "../event/run.js";
+import type { Failure } from "../outbound/deliver/run-error.js";
+
+/** One run, for the control plane and for stop requests. */
+export type RunHandle = {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly agent: string;
+  /** The principal that started the run; only this one may stop it. */
+  readonly principal: string;
+  readonly transport: "sse" | "websocket";
+  readonly startedAt: number;
+  readonly counters: RunCounters;
+  status: ControlRunStatus;
+  endedAt?: number;
+  /** The error code that the client got, when it failed. */
+  failure?: string;
+  /**
+   * Rules that blocked an event of the run, the first eight. The log line names them; receipts have
+   * all.
+   */
+  blockedBy?: string[];
+  /** Rules in observe mode that would have blocked, the first eight. */
+  notedBy?: string[];
+  /** Notes of repaired deviations of the agent's framework, the first eight. */
+  repaired?: string[];
+  /** Cancels the agent's request, and sends the client an error with the reason. */
+  stop(reason: string, failure?: Failure): void;
+};
+
+/** A token that was handed to a session. */
+export type HandedToken = {
+  readonly token: string;
+  /**
+   * The session's owner at that time, who alone may use the token; absent: any user of the session.
+   */
+  readonly principal?: string;
+};
+
+/** One person's session: its open runs and the tokens handed to it. */
+export type Session = {
+  readonly id: string;
+  readonly createdAt: number;
+  lastSeen: number;
+  readonly runs: SmallMap<string, RunHandle>;
+  readonly counters: RunCounters;
+  /** Tokens presented for the session through the control API, newest last. */
+  readonly tokens: HandedToken[];
+};
+
+/** True for the same token of the same principal. */
+export function isSameToken(one: HandedToken, other: HandedToken): boolean {
+  return one.token === other.token && one.principal === other.principal;
+}
+
+/** Finished runs kept per session for the control plane. */
+const MAX_RUNS_SHOWN = 20;
 
 /**
  * Maximum number of sessions. The least recently used one is evicted first, never one with an open
@@ -81,11 +137,13 @@ export class Sessions {
   }
 
   /** Adds a run to its session, where it stays until newer ones evict it. */
-  addRun(id: string, run: RunHandle): Session {
+  addRun(id: string, run: RunHandle): void {
     const session = this.open(id);
     session.runs.set(run.runId, run);
-    pruneRuns(session);
-    return session;
+    for (const [oldId, old] of session.runs) {
+      if (session.runs.size <= MAX_RUNS_SHOWN) break;
+      if (old.status !== "running") session.runs.delete(oldId);
+    }
   }
 
   /** Removes a run that never began. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Sessions } from "./sessions.js";
-import { createGatewayName } from "../cluster/gateway-name.js";
-import { stopRuns } from "./stop-order.js";
-import type { StopOrder } from "./stop-order.js";
+import { createGatewayName } from "../cluster/gateway-directory.js";
+import { stopRuns } from "./orders.js";
+import type { StopOrder } from "./orders.js";
 
 /** Three runs of two people in two sessions; the last one is over. */
 function open(): { sessions: Sessions; stop(order: StopOrder): string[]; reasons: unknown[] } {

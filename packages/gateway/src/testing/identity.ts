@@ -6,8 +6,7 @@ import type { AddressInfo } from "node:net";
 import type { Authenticator } from "../access/access.js";
 import { createJwtAuthenticator } from "../access/jwt.js";
 import type { JwtOptions } from "../access/jwt.js";
-import { createKeySet } from "../access/key-set.js";
-import { fetchKeySet } from "../access/key-set-source.js";
+import { createKeySet, fetchKeySet } from "../access/key-set.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 
 /** A signing key of a test identity provider. */

@@ -1,7 +1,7 @@
 import type { FakeScript } from "@countersign/testkit";
 import type { AddressInfo, Server } from "node:net";
 import type { GatewayOptions } from "../serve/gateway.js";
-import type { RelayAddress } from "../cluster/sealed-address.js";
+import type { RelayAddress } from "../cluster/gateway-directory.js";
 import { createStreamNames, tagOf } from "../cluster/stream-names.js";
 import { startFixture } from "./fixture.js";
 import type { Fixture } from "./fixture.js";

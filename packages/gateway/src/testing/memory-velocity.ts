@@ -6,8 +6,8 @@ import type {
   KeyedCountRequest,
   WindowLimit,
 } from "../quota/count-store.js";
-import { grantCount } from "../quota/velocity-count.js";
-import type { VelocityCount } from "../quota/velocity-count.js";
+import { grantCount } from "../quota/velocity-caps.js";
+import type { VelocityCount } from "../quota/velocity-caps.js";
 
 /** A limit of sixteen events a minute in a session, of any kind. */
 export const FEW: VelocityLimit = {

@@ -6,13 +6,12 @@ import { joinRecords } from "./join-records.js";
 import { digestOf } from "./digest.js";
 import { isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
-import { PendingRows } from "./pending-rows.js";
-import type { TraceWrite } from "./pending-rows.js";
 import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
 import type { SharedState } from "./shared-state.js";
 import { interruptShown, rowOf, sharedRow } from "./thread-state.js";
 import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
+import type { RowName, StoredRow } from "../store/keyed-store.js";
 
 /** Contents kept of messages that share an id. */
 const MAX_TWINS = 8;
@@ -336,4 +335,43 @@ function isSameQuestion(earlier: InterruptState, later: InterruptState): boolean
     earlier.call.name === later.call?.name &&
     earlier.call.arguments === later.call.arguments
   );
+}
+
+/** Rows to put and names to remove, in one write. */
+export type TraceWrite = { readonly rows: StoredRow[]; readonly removed: RowName[] };
+
+/** The rows that a run writes to the ledger next; the last change of each row wins. */
+export class PendingRows {
+  readonly #rows = new SmallMap<string, StoredRow>();
+  #removed: RowName[] = [];
+
+  put(row: StoredRow): void {
+    // A removed row is put again before its removal was written.
+    if (this.#removed.length > 0) {
+      this.#removed = this.#removed.filter(({ kind, id }) => kind !== row.kind || id !== row.id);
+    }
+    this.#rows.set(keyOf(row), row);
+  }
+
+  remove(name: RowName): void {
+    this.#rows.delete(keyOf(name));
+    this.#removed.push(name);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#removed = [];
+  }
+
+  /** Returns all changes since the last call; `undefined` when there are none. */
+  take(): TraceWrite | undefined {
+    if (this.#rows.size === 0 && this.#removed.length === 0) return undefined;
+    const write = { rows: [...this.#rows.values()], removed: this.#removed };
+    this.clear();
+    return write;
+  }
+}
+
+function keyOf({ kind, id }: RowName): string {
+  return `${kind}\n${id}`;
 }

@@ -3,7 +3,7 @@ import { Conversation } from "./conversation.js";
 import { HeldCall } from "./held-message.js";
 import type { HeldMessage } from "./held-message.js";
 import { heldPlaces } from "./held-thread.js";
-import type { TraceWrite } from "./pending-rows.js";
+import type { TraceWrite } from "./run-notes.js";
 import { RunNotes } from "./run-notes.js";
 import { RunState } from "./run-state.js";
 import type { SharedState } from "./shared-state.js";

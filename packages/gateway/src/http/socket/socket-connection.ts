@@ -14,7 +14,7 @@ import type { StartedRun } from "../../runs/start-run.js";
 import type { RunOpening } from "../../inbound/request.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import { PATIENCE_MS } from "../../inbound/thread-admission.js";
-import type { RunHandle } from "../../sessions/session.js";
+import type { RunHandle } from "../../sessions/sessions.js";
 import { LightSignal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { authorizationFor } from "../credentials.js";

@@ -1,6 +1,7 @@
 import { openConnections } from "@countersign/receipts/postgres";
 import type { ConnectionOptions } from "@countersign/receipts/postgres";
 import type { PoolClient } from "pg";
+import { migrate } from "./migrations.js";
 
 /** Connections to a database, which may be unavailable for a time. */
 export type Connections = {
@@ -41,4 +42,16 @@ export function connect({ failure, ...options }: ConnectOptions): Connections {
     query: (sql, values) => lend(async (client) => (await client.query(sql, [...values])).rows),
     close,
   };
+}
+
+/** Connects, and brings the tables up to date. */
+export async function openTables(options: ConnectOptions): Promise<Connections> {
+  const database = connect(options);
+  try {
+    await database.inTransaction(migrate);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }

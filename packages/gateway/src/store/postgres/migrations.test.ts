@@ -3,7 +3,7 @@ import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { MIGRATIONS } from "./migrations.js";
-import { openTables } from "./open-tables.js";
+import { openTables } from "./connect.js";
 
 let server: RunningPostgres;
 let client: Client;

@@ -9,11 +9,9 @@ import type { Clock } from "../../base/ports.js";
 import "../../base/errors.js";
 import { LOOKS } from "../forget-old.js";
 import type { KeyedStore } from "../keyed-store.js";
-import { parseStored } from "../stored-value.js";
-import { encodeText } from "../text.js";
-import type { StoreResponse, StoreCall } from "./messages.js";
+import { parseStored, encodeText } from "../stored-text.js";
+import type { StoreResponse, StoreCall, ClaimResult } from "./store-database.js";
 import { decodeRows, StoreDatabase } from "./store-database.js";
-import type { ClaimResult } from "./store-database.js";
 
 /** Options of {@link openSqliteKeyedStore}. */
 export type SqliteKeyedStoreOptions = {

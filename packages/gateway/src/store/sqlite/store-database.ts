@@ -2,8 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { openDatabase } from "@countersign/receipts/sqlite";
 import type { Database, Statement } from "@countersign/receipts/sqlite";
 import type { Claimed, RowClaim, RowKind, RowName, StoredRow } from "../keyed-store.js";
-import { parseStored } from "../stored-value.js";
-import { decodeText, encodeText } from "../text.js";
+import { parseStored, decodeText, encodeText } from "../stored-text.js";
 
 // NORMAL in WAL mode: a commit survives the end of the process. A loss of power can lose the last
 // commits, never the file; the gateway later rejects messages that it lost, and accepts none that
@@ -144,3 +143,15 @@ export class StoreDatabase {
     }
   }
 }
+
+/** A call to the store's worker thread. */
+export type StoreCall = {
+  readonly id: number;
+  readonly method: "write" | "claim" | "forget" | "close";
+  readonly parameters: readonly unknown[];
+};
+
+/** The worker's response. */
+export type StoreResponse =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: string };

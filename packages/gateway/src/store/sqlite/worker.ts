@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { StoreResponse, StoreCall } from "./messages.js";
+import type { StoreResponse, StoreCall } from "./store-database.js";
 import { StoreDatabase } from "./store-database.js";
 
 const { file } = workerData as { file: string };

@@ -1,3 +1,14 @@
+import { parseJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+
+/**
+ * Reads JSON that this gateway stored. The gateway limited its size when it wrote it: a limit here
+ * would only make a thread unreadable for good.
+ */
+export function parseStored(text: string): JsonValue {
+  return parseJson(text, { maxBytes: Number.MAX_SAFE_INTEGER });
+}
+
 /**
  * Encodes text for a database: U+0000 ends text in SQLite, PostgreSQL rejects it, and clients
  * choose ids. Two ids that differ only after it must not become one row.

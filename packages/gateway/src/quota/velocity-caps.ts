@@ -1,7 +1,10 @@
 import type { JsonObject } from "@countersign/core";
 import { createVelocityCounter } from "@countersign/policy";
-import type { VelocitySnapshot } from "@countersign/policy";
+import type { VelocitySnapshot, SharedCounts, VelocityLimit } from "@countersign/policy";
 import type { CountKind, CountRequest, CountResult, Lease, WindowLimit } from "./count-store.js";
+import { sha256Hex } from "@countersign/core";
+import { LeasedCounts } from "./leased-counts.js";
+import type { CountTable, LeasedCountsOptions } from "./leased-counts.js";
 
 /**
  * How long a gateway may use granted events, in milliseconds of its own clock from before its
@@ -87,4 +90,50 @@ export function emptyAt({ kind, max, capacity, windowMs }: WindowLimit, now: num
   // A window's oldest slice counts as a whole, and a bucket drains its whole debt at its rate.
   const span = kind === "bucket" ? (windowMs * Math.max(1, capacity)) / max : windowMs;
   return now + LEASE_MS + GRACE_MS + 2 * span;
+}
+
+/** The velocity caps of sessions and agents, over all gateways. */
+export class VelocityCounts {
+  readonly #counts: LeasedCounts;
+  /** By limit: a reloaded policy continues with the reserved events. */
+  readonly #tables = new Map<string, CountTable>();
+
+  constructor(options: LeasedCountsOptions) {
+    this.#counts = new LeasedCounts(VELOCITY, options);
+  }
+
+  /**
+   * The counts of a limit; `undefined` for a limit per connection, which its own gateway counts.
+   */
+  of(limit: VelocityLimit): SharedCounts | undefined {
+    if (limit.scope === "connection") return undefined;
+    const counts = this.#counts;
+    const table = this.#tableOf(limit);
+    const { held } = table;
+    return {
+      used: (key) => held.get(key)?.used(limit, counts.now()) ?? Number.POSITIVE_INFINITY,
+      count: (key) => {
+        const one = held.get(key);
+        if (one !== undefined) counts.count(one);
+      },
+      reserve: (key, events) => counts.reserve(table, key, limit, events),
+      release: (key) => {
+        const one = held.get(key);
+        if (one !== undefined) counts.release(one);
+      },
+    };
+  }
+
+  /** Returns all events. */
+  close(): Promise<void> {
+    return this.#counts.close();
+  }
+
+  #tableOf({ id, kind, windowMs, scope }: VelocityLimit): CountTable {
+    const name = JSON.stringify([id, kind, windowMs, scope]);
+    const storeKey = (key: string): string => sha256Hex(JSON.stringify([name, key]));
+    const table = this.#tables.get(name) ?? { held: new Map(), storeKey };
+    this.#tables.set(name, table);
+    return table;
+  }
 }

@@ -1,4 +1,4 @@
-import { open, rm } from "node:fs/promises";
+import { open, rm, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CountersignError } from "@countersign/core";
 import "../base/errors.js";
@@ -45,4 +45,22 @@ async function syncDirectory(directory: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Replaces the content of a file atomically: writes a temporary file, flushes it to disk and renames it.
+ *
+ * Without the flush a power loss may keep the new name and lose the content, and an empty file is worse than the old
+ * one.
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const beside = `${file}.new`;
+  const handle = await open(beside, "w");
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(beside, file);
 }
