@@ -9,7 +9,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "packages/gateway/src/http/receive-body.ts#readBody",
     "packages/gateway/src/control/console-files.ts#readConsoleFiles",
     "packages/gateway/src/control/request-body.ts#readBody",
-    "packages/gateway/src/base/read-regular-file.ts#readRegularFile",
+    "packages/gateway/src/base/files.ts#readRegularFile",
     "packages/gateway/src/keys/key-directory.ts#readKey",
     "packages/gateway/src/keys/key-history.ts#readHistory",
     "packages/gateway/src/http/socket/declined-upgrade.ts#readAgain",

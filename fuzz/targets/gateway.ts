@@ -36,10 +36,7 @@ import {
   readRelayRequest,
   writeRelayRequest,
 } from "../../packages/gateway/src/cluster/relay-protocol.js";
-import {
-  formatTraceparent,
-  parseTraceparent,
-} from "../../packages/gateway/src/telemetry/trace-context.js";
+import { formatTraceparent, parseTraceparent } from "../../packages/gateway/src/telemetry/span.js";
 import { attempt, attemptAsync, hold, holdEqual, holdRefusal, textOf } from "../engine/target.js";
 import type { FuzzTarget } from "../engine/target.js";
 
@@ -119,7 +116,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       "address, query and headers of a request give plain values or a coded error, and one reading each",
     covers: [
       "packages/gateway/src/http/resume/resume-request.ts#readStreamPosition",
-      "packages/gateway/src/telemetry/trace-context.ts#parseTraceparent",
+      "packages/gateway/src/telemetry/span.ts#parseTraceparent",
     ],
     dictionary: [
       "GET /ag-ui/stream?session=",

@@ -1,8 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { statSync } from "node:fs";
-import { readRegularFile } from "../base/read-regular-file.js";
-import type { Clock } from "../base/ports.js";
-import type { Journal } from "../base/journal.js";
+import { readRegularFile } from "../base/files.js";
+import type { Clock, Journal } from "../base/ports.js";
 import { KEY_HASH } from "./api-keys.js";
 import type { ApiKeyEntry, ApiKeyList } from "./api-keys.js";
 import "../base/errors.js";

@@ -4,7 +4,7 @@ import { createLocalJWKSet, errors } from "jose";
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
 import type { Clock } from "../base/ports.js";
 import "../base/errors.js";
-import { readRegularFile } from "../base/read-regular-file.js";
+import { readRegularFile } from "../base/files.js";
 
 /** Finds the key that a token names; the signature that `jose` expects. */
 export type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;

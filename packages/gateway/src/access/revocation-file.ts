@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { formatRevocation, parseRevocations } from "@countersign/capability";
 import type { Revocation } from "@countersign/capability";
 import { CountersignError, isCountersignError } from "@countersign/core";
-import { assertFileState, readRegularFile } from "../base/read-regular-file.js";
+import { assertFileState, readRegularFile } from "../base/files.js";
 import "../base/errors.js";
 
 /** Maximum size of a revocation file: about 800,000 of our own ids. */

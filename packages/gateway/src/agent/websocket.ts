@@ -1,6 +1,6 @@
 import { CountersignError, DEFAULT_LIMITS } from "@countersign/core";
 import { WebSocket } from "ws";
-import { answerPings } from "../base/answer-pings.js";
+import { answerPings } from "../base/heartbeats.js";
 import type { Signal } from "../base/signal.js";
 import "../base/errors.js";
 import { createFrameQueue } from "./frame-queue.js";

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { WebSocket } from "ws";
 import { expect, test } from "vitest";
-import { answerPings, MAX_UNREAD_BYTES } from "./answer-pings.js";
+import { answerPings, MAX_UNREAD_BYTES } from "./heartbeats.js";
 
 test("a ping is answered up to the limit of unread bytes, and not one byte above it", () => {
   const answers: unknown[] = [];

@@ -3,7 +3,7 @@ import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Sessions } from "../sessions/sessions.js";
-import { SILENT_JOURNAL } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/ports.js";
 import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Fleet } from "./fleet.js";
 import { openFleetStore } from "./fleet-store.js";

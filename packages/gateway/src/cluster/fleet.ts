@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createTicketSeal } from "../access/ticket-seal.js";
 import type { TicketSeal } from "../access/ticket-seal.js";
-import type { Journal } from "../base/journal.js";
+import type { Journal } from "../base/ports.js";
 import { isSameToken } from "../sessions/sessions.js";
 import type { HandedToken, Sessions } from "../sessions/sessions.js";
 import "../base/errors.js";

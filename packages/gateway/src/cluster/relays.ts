@@ -4,7 +4,7 @@ import { createHttpSink } from "../http/http-sink.js";
 import type { HttpResponse } from "../http/exchange.js";
 import type { ResumeRequest, ResumeElsewhere } from "../http/resume/resume-request.js";
 import { readStreamPosition } from "../http/resume/resume-request.js";
-import type { Journal } from "../base/journal.js";
+import type { Journal } from "../base/ports.js";
 import type { Signal } from "../base/signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../agent/upstream.js";

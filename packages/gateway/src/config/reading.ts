@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import { formatIssue } from "@countersign/policy/yaml";
 import type { DocumentIssue } from "@countersign/policy/yaml";
 import { existsSync } from "node:fs";
-import { readRegularFile } from "../base/read-regular-file.js";
+import { readRegularFile } from "../base/files.js";
 import "../base/errors.js";
 import { headerProblem } from "./headers.js";
 

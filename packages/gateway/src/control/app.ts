@@ -15,7 +15,7 @@ import { addCapabilityRoutes } from "./capability-routes.js";
 import type { ConsoleFiles } from "./console-files.js";
 import { addConsoleRoutes } from "./console-routes.js";
 import { addExplainRoute } from "./explain-route.js";
-import { addFeedRoute } from "./feed-route.js";
+import { addFeedRoute } from "./feed-stream.js";
 import { CONTROL_API } from "./openapi.js";
 import { createOperatorActs } from "./operator-acts.js";
 import { addPolicyRoutes } from "./policy-routes.js";

@@ -1,6 +1,7 @@
 import { concatBytes } from "@countersign/core";
 import { HEARTBEAT_MS } from "../base/heartbeats.js";
 import type { Feed, FeedBatch } from "../telemetry/feed.js";
+import type { Hono } from "hono";
 
 /** Bytes that may wait for a subscriber, about 2,500 decisions. */
 export const MAX_WAITING_BYTES = 1024 * 1024;
@@ -78,4 +79,16 @@ function createWaiting(): Waiting {
       return parts.length === 1 && only !== undefined ? only : concatBytes(...parts);
     },
   };
+}
+
+/** Streams every decision as it is recorded, as server-sent events. */
+export function addFeedRoute(app: Hono, feed: Feed): void {
+  app.get("/v1/events", (context) =>
+    context.body(createFeedStream(feed), 200, {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache",
+      // Otherwise the server would wait for the first decision before it responds.
+      "transfer-encoding": "chunked",
+    }),
+  );
 }

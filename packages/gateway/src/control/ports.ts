@@ -3,7 +3,7 @@ import type { PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/poli
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
-import type { FileStates } from "../base/file-states.js";
+import type { FileStates } from "../base/files.js";
 
 /** The part of a gateway that the control plane uses. */
 export type ControlledGateway = {

@@ -1,9 +1,8 @@
 import type { Hono } from "hono";
 import { parseTilePath } from "@countersign/receipts";
 import type { OpenReceipts } from "./ports.js";
-import { numberOf } from "./page.js";
+import { numberOf, columnsOf, filterOf, pageOf, sequenceOf } from "./query.js";
 import { problem } from "./problem.js";
-import { columnsOf, filterOf, pageOf, sequenceOf } from "./receipt-query.js";
 
 /** Entries per export request. */
 const MAX_EXPORT = 4096;

@@ -5,7 +5,7 @@ import { stopRuns } from "../sessions/orders.js";
 import { findSession, listSessions } from "./all-sessions.js";
 import type { AllSessions } from "./all-sessions.js";
 import type { OperatorActs } from "./operator-acts.js";
-import { cutPage } from "./page.js";
+import { cutPage } from "./query.js";
 import { problem } from "./problem.js";
 
 const STATUSES: ReadonlySet<string> = new Set(["running", "finished", "failed", "stopped"]);

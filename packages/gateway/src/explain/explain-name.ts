@@ -24,10 +24,9 @@ import type { Deviation } from "@countersign/wire/dialects";
 import { CONFIG_SCHEMA } from "../config/schema.js";
 import { METRICS } from "../telemetry/catalogue.js";
 import type { MetricFacts } from "../telemetry/catalogue.js";
-import { explainCode } from "./explain-code.js";
+import { explainCode, openingsOfCode } from "./explain-code.js";
 import { explainRule } from "./explain-rule.js";
-import { openingsOfCode } from "./openings.js";
-import type { NamedOpening } from "./openings.js";
+import type { NamedOpening } from "./explain-code.js";
 import { namesInReason, namesInText, partsOf, reasonCode } from "./reasons.js";
 import { namesOfSentence } from "./sentences.js";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compilePolicy, loadPolicy, REQUEST_CHECKS } from "@countersign/policy";
 import { expect, test } from "vitest";
-import { STATUSES } from "../http/refusal.js";
+import { STATUSES } from "../http/problem.js";
 import { allRules, explainRule, rulesPage } from "./explain-rule.js";
 import { OWN_RULES } from "../event/own-rules.js";
 import { RULES } from "../outbound/decide/rules.js";

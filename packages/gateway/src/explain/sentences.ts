@@ -1,6 +1,6 @@
 import { REASON_CODES } from "@countersign/policy";
 import { DEVIATIONS, NOTE_MESSAGES } from "@countersign/wire/dialects";
-import { STATUSES } from "../http/refusal.js";
+import { STATUSES } from "../http/problem.js";
 import { allRemedies } from "../http/remedies.js";
 import { ALL_FAILURES } from "../outbound/deliver/run-error.js";
 import { METRICS } from "../telemetry/catalogue.js";

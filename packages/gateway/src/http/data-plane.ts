@@ -8,13 +8,13 @@ import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { createAddressBook } from "./address-book.js";
 import type { AddressBook } from "./address-book.js";
-import { closeListener } from "./close-listener.js";
-import type { ClosableListener } from "./close-listener.js";
+import { closeListener } from "./listener.js";
+import type { ClosableListener } from "./listener.js";
 import { allowOrigin, respondToPreflight } from "./cors.js";
 import { bearerOf } from "./credentials.js";
 import { isAllowedOrigin, isForeignFetch, isOwnName } from "./origin.js";
 import { routeRequest } from "./path.js";
-import { refuse } from "./refuse.js";
+import { refuse, FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "./refuse.js";
 import { requestUrl, hasDuplicateHeader } from "./exchange.js";
 import { serveRun } from "./run-route.js";
 import { createListener } from "./server.js";
@@ -23,7 +23,6 @@ import { attachSockets } from "./socket/socket-route.js";
 import { serveStop } from "./stop-route.js";
 import { serveStream } from "./stream-route.js";
 import { serveTicket } from "./ticket-route.js";
-import { FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "./rejected-request.js";
 
 export type { TlsOptions } from "./server.js";
 

@@ -1,11 +1,11 @@
 import { isCountersignError } from "@countersign/core";
 import type { HttpResponse } from "./exchange.js";
-import { sendProblem } from "./problem.js";
-import { problemOf } from "./refusal.js";
+import { sendProblem, problemOf } from "./problem.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import { noteRefusal } from "../runs/run-watch.js";
 import { openConnection } from "../runs/connection.js";
 import type { ConnectionFacts } from "../runs/connection.js";
+import type { Problem } from "./problem.js";
 
 const REALM = 'Bearer realm="countersign"';
 
@@ -37,4 +37,35 @@ export async function recordUnreadRequest(
 ): Promise<void> {
   await context.refusals.record(openConnection(context, facts).inbound("input", ""), error);
   context.sessions.forgetEmpty(facts.sessionId);
+}
+
+/** A page of an origin that is not listed. */
+export const FOREIGN_PAGE: Problem = {
+  status: 403,
+  code: "ORIGIN_NOT_ALLOWED",
+  title: "This origin is not allowed; list it under origins",
+};
+
+/** An unknown agent name. */
+export const UNKNOWN_AGENT: Problem = {
+  status: 404,
+  code: "AGENT_UNKNOWN",
+  title: "No agent with this name is configured",
+};
+
+/** Characters of a rejected origin in the log: enough to find it and add it to the list. */
+const MAX_LOGGED_ORIGIN = 200;
+
+/**
+ * Counts and logs a request that is rejected before its body is read; a browser tells its page only that the request
+ * failed.
+ */
+export function reportRejectedRequest(
+  { telemetry, journal }: GatewayContext,
+  { code }: Problem,
+  origin?: string,
+): void {
+  telemetry.refusals.add(code);
+  const facts = origin === undefined ? {} : { origin: origin.slice(0, MAX_LOGGED_ORIGIN) };
+  journal.warn({ code, ...facts }, "refused");
 }

@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { openingOfCode } from "../explain/openings.js";
+import { openingOfCode } from "../explain/explain-code.js";
 import { CLIENTS } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { CHAT_POLICY, startFixture } from "../testing/fixture.js";

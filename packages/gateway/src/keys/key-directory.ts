@@ -12,7 +12,7 @@ import {
 } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { readRegularFile } from "../base/read-regular-file.js";
+import { readRegularFile } from "../base/files.js";
 import "../base/errors.js";
 import { writeNewFile } from "./write-file.js";
 

@@ -13,7 +13,7 @@ import {
   parseKeyHistory,
   startKeyHistory,
 } from "@countersign/receipts";
-import { readRegularFile } from "../base/read-regular-file.js";
+import { readRegularFile } from "../base/files.js";
 import "../base/errors.js";
 import { replaceFile, writeNewFile } from "./write-file.js";
 import { hkdfSync } from "node:crypto";

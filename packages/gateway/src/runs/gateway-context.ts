@@ -1,12 +1,11 @@
 import type { Limits } from "@countersign/core";
 import type { CompiledPolicy, CounterBook } from "@countersign/policy";
 import type { TokenVerifier } from "../access/capabilities.js";
-import type { Journal } from "../base/journal.js";
+import type { Journal, Clock, MintId } from "../base/ports.js";
 import type { Heartbeats } from "../base/heartbeats.js";
 import type { Feed } from "../telemetry/feed.js";
 import type { OrderAnswer, StopOrder } from "../sessions/orders.js";
 import type { RunLimits } from "../event/run-limits.js";
-import type { Clock, MintId } from "../base/ports.js";
 import type { Recorder } from "../event/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
 import type { Telemetry } from "../telemetry/telemetry.js";

@@ -1,7 +1,6 @@
 import { ClientState } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import { Backlog } from "../event/backlog.js";
-import { Hold } from "../event/hold.js";
+import { Backlog, Hold } from "../event/waits.js";
 import type { RunLimits } from "../event/run-limits.js";
 import type { ClientDialect, Run } from "../event/run.js";
 import type { ClientSink } from "../event/sink.js";

@@ -6,7 +6,7 @@ import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { openAdminToken, readKey } from "../keys/key-directory.js";
 import { assertKeyHistory, logSealOf } from "../keys/key-history.js";
-import type { AcceptedMissing } from "./accept-missing.js";
+import type { AcceptedMissing } from "./own-log.js";
 import { assertLedgerIn } from "./open-ledger.js";
 import { assertOwnLogIn } from "./own-log.js";
 import { assertNewestHistory } from "./stored-history.js";

@@ -13,7 +13,7 @@ import {
   signCheckpoint,
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
-import { readRegularFile } from "../base/read-regular-file.js";
+import { readRegularFile } from "../base/files.js";
 import "../base/errors.js";
 import { KEY_FILES } from "../keys/key-history.js";
 import { replaceFile } from "../keys/write-file.js";

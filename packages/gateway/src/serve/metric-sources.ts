@@ -1,6 +1,6 @@
 import type { Server } from "node:net";
 import type { Gateway } from "./gateway.js";
-import type { Journal } from "../base/journal.js";
+import type { Journal } from "../base/ports.js";
 import type { OpenJournal } from "../telemetry/journal.js";
 import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";

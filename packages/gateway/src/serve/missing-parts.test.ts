@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GatewayConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { sampleDraft } from "../testing/sample-draft.js";
-import type { AcceptedMissing } from "./accept-missing.js";
+import type { AcceptedMissing } from "./own-log.js";
 import { startGateway } from "./serve.js";
 
 let folder: string;

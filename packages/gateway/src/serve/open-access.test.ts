@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../config/load.js";
-import { SILENT_JOURNAL } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/ports.js";
 import { createIdentityKey, startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import type { Access } from "../access/access.js";

@@ -1,6 +1,5 @@
 import type { AccessConfig } from "../config/config.js";
-import type { Clock } from "../base/ports.js";
-import type { Journal } from "../base/journal.js";
+import type { Clock, Journal } from "../base/ports.js";
 import { createAccess, OPEN_ACCESS } from "../access/access.js";
 import type { Access, Authenticator } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";

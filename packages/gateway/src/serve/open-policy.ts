@@ -4,9 +4,7 @@ import { dirname, resolve } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import type { LoadOptions, PolicyIssue, ReplaceResult } from "@countersign/policy";
-import { readRegularFile } from "../base/read-regular-file.js";
-import { stateOf } from "../base/file-states.js";
-import { STARTER_POLICY } from "./starter-policy.js";
+import { readRegularFile, stateOf } from "../base/files.js";
 
 /** Maximum size of a policy file, above the character limit of its parser. */
 export const MAX_POLICY_BYTES = 2 * 1024 * 1024;
@@ -80,3 +78,22 @@ function unreadable(file: string, error: unknown): PolicyIssue {
     message: isRefused ? error.message : `cannot be read (${reason})`,
   };
 }
+
+/**
+ * The policy without a policy file: it allows chat, without anything that a page would load, run or hide; everything
+ * else needs a capability.
+ */
+export const STARTER_POLICY = `hushspec: "0.1.0"
+name: starter
+rules:
+  ag_ui:
+    enabled: true
+    allow_display_without_capability: true
+    max_events_per_second: 10000
+  ag_ui_content:
+    enabled: true
+  ag_ui_inbound:
+    enabled: true
+    default: block
+    allow_classifications: [display, mutate, submit]
+`;

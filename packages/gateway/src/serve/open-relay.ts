@@ -5,8 +5,8 @@ import type { Fleet } from "../cluster/fleet.js";
 import type { RelayOptions } from "../cluster/relays.js";
 import { createAddressSeal, GatewayDirectory } from "../cluster/gateway-directory.js";
 import { createStreamNames } from "../cluster/stream-names.js";
-import type { Journal } from "../base/journal.js";
-import { listen } from "./listen.js";
+import type { Journal } from "../base/ports.js";
+import { listen } from "../http/listener.js";
 
 /** Relays resumed streams between the gateways of a log. */
 export type OpenRelay = {

@@ -12,12 +12,11 @@ import type { GatewayConfig } from "../config/config.js";
 import type { Following } from "../store/follow.js";
 import type { KeyedStore } from "../store/keyed-store.js";
 import { openKey } from "../keys/key-directory.js";
-import type { Clock } from "../base/ports.js";
+import type { Clock, Journal } from "../base/ports.js";
 import { openCounts } from "./open-counts.js";
 import type { TokenVerifier } from "../access/capabilities.js";
-import type { Journal } from "../base/journal.js";
-import { statesOf } from "../base/file-states.js";
-import type { FileStates } from "../base/file-states.js";
+import { statesOf } from "../base/files.js";
+import type { FileStates } from "../base/files.js";
 
 /** Opens the issuer key, the list of trusted issuers and the list of revoked tokens. */
 export async function openTokens(

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { createSecureContext } from "node:tls";
 import type { GatewayConfig } from "../config/config.js";
-import { readRegularFile } from "../base/read-regular-file.js";
+import { readRegularFile } from "../base/files.js";
 import type { TlsOptions } from "../http/server.js";
 
 import "../base/errors.js";

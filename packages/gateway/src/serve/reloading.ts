@@ -1,6 +1,6 @@
 import { formatIssue } from "@countersign/policy/yaml";
 import type { ReplaceResult } from "@countersign/policy";
-import type { Journal } from "../base/journal.js";
+import type { Journal } from "../base/ports.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenTokens } from "../control/ports.js";
 import { watchFiles } from "./watch-files.js";

@@ -12,7 +12,7 @@ import { CHAT_POLICY, OPEN_POLICY } from "../testing/fixture.js";
 import { readScrape, valueOf } from "../testing/scrape.js";
 import { startServed } from "../testing/served.js";
 import { sseEvents } from "../testing/transports.js";
-import { statesOf } from "../base/file-states.js";
+import { statesOf } from "../base/files.js";
 import { startGateway } from "./serve.js";
 import { watchFiles } from "./watch-files.js";
 

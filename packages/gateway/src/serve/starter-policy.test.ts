@@ -4,7 +4,7 @@ import { runClient } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
-import { STARTER_POLICY } from "./starter-policy.js";
+import { STARTER_POLICY } from "./open-policy.js";
 
 let fixture: Fixture | undefined;
 afterEach(async () => {

@@ -1,5 +1,5 @@
-import { statesOf } from "../base/file-states.js";
-import type { FileStates } from "../base/file-states.js";
+import { statesOf } from "../base/files.js";
+import type { FileStates } from "../base/files.js";
 
 /** Watches files until it is stopped. */
 export type FileWatch = { stop(): void };

@@ -1,5 +1,5 @@
 import type { MetricFacts } from "./catalogue.js";
-import type { Histogram } from "./histogram.js";
+import type { Histogram } from "./counters.js";
 
 /** Label values in the order of the metric's labels, and the number. */
 export type Sample = readonly [labels: readonly string[], value: number];

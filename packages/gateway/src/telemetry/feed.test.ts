@@ -6,8 +6,7 @@ import { get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test, vi } from "vitest";
 import type { FeedItem } from "@countersign/core";
-import { addFeedRoute } from "../control/feed-route.js";
-import { createFeedStream, MAX_WAITING_BYTES } from "../control/feed-stream.js";
+import { addFeedRoute, createFeedStream, MAX_WAITING_BYTES } from "../control/feed-stream.js";
 import { Feed } from "./feed.js";
 
 const item = (seq: number, words = ""): FeedItem => ({

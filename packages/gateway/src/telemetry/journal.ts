@@ -1,11 +1,12 @@
-import { printableJson } from "@countersign/core";
+import { printableJson, parseJson, printableText } from "@countersign/core";
 import { pino } from "pino";
 import type { Logger } from "pino";
-import type { Journal } from "../base/journal.js";
+import type { Journal } from "../base/ports.js";
 import { createLogOutput } from "./log-output.js";
 import type { LogDestination } from "./log-output.js";
-import { formatForPeople } from "./pretty.js";
 import { createRepeats } from "./repeats.js";
+import type { JsonObject } from "@countersign/core";
+import { styleText } from "node:util";
 
 /** Levels of the log, the most verbose first. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -108,4 +109,34 @@ export function createJournal(options: JournalOptions = {}): OpenJournal {
 
 function codeIn(facts: object): string {
   return "code" in facts ? String(facts.code) : "";
+}
+
+const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const;
+
+/** Fields that have their own places in the line. */
+const KNOWN: ReadonlySet<string> = new Set(["level", "time", "msg", "name"]);
+
+/** Formats one JSON line of the log for a terminal: time, level, message, facts. */
+export function formatForPeople(line: string): string {
+  const record = readOwnLine(line);
+  if (record === undefined) return `${printableText(line.trimEnd())}\n`;
+  const { level, time, msg } = record as { level?: unknown; time?: unknown; msg?: unknown };
+  const facts = Object.entries(record)
+    .filter(([name]) => !KNOWN.has(name))
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
+  const text = printableText(`${String(msg)}${facts === "" ? "" : ` ${facts}`}`);
+  const word = String(level);
+  const colour = Object.hasOwn(COLOURS, word) ? COLOURS[word as keyof typeof COLOURS] : "white";
+  const shown = process.env["NO_COLOR"] === undefined ? styleText(colour, word) : word;
+  return `${String(time).slice(11, 19)} ${shown} ${text}\n`;
+}
+
+/** Parses the line that pino has just written. */
+function readOwnLine(line: string): JsonObject | undefined {
+  try {
+    return parseJson(line.trimEnd()) as JsonObject;
+  } catch {
+    return undefined;
+  }
 }

@@ -8,8 +8,7 @@ import { startServed } from "../testing/served.js";
 import type { Served } from "../testing/served.js";
 import { post } from "../testing/transports.js";
 import { METRICS } from "./catalogue.js";
-import { Histogram } from "./histogram.js";
-import { Tally } from "./tally.js";
+import { Histogram, Tally } from "./counters.js";
 
 const answer = ({ body }: { body: string }) => ({
   pieces: inRun(idsOf(body), [

@@ -2,9 +2,8 @@ import { METRICS } from "./catalogue.js";
 import type { MetricFacts, MetricName } from "./catalogue.js";
 import { writeHistogram, writeMetric } from "./exposition.js";
 import type { Sample } from "./exposition.js";
-import type { Histogram } from "./histogram.js";
+import type { Histogram, Tally } from "./counters.js";
 import type { ProcessMetrics } from "./process-metrics.js";
-import type { Tally } from "./tally.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Values that are read at the time of a scrape, because they are not counted. */

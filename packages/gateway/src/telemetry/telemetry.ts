@@ -1,7 +1,6 @@
 import type { Damage } from "@countersign/receipts/log";
-import { Histogram } from "./histogram.js";
+import { Histogram, Tally } from "./counters.js";
 import type { LeaseFigures } from "../quota/leased-counts.js";
-import { Tally } from "./tally.js";
 import type { Tracer } from "./tracer.js";
 
 /** Seconds; the target is an added millisecond, so the buckets are finest around it. */

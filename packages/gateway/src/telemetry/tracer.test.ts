@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startServed } from "../testing/served.js";
 import { createExporter } from "./exporter.js";
-import { formatTraceparent, parseTraceparent } from "./trace-context.js";
+import { formatTraceparent, parseTraceparent } from "./span.js";
 
 type Received = { headers: Record<string, unknown>; path: string; body: string };
 

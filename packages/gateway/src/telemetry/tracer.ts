@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createExporter } from "./exporter.js";
 import type { ExporterOptions } from "./exporter.js";
 import type { SpanAttributes } from "./span.js";
-import { childOf, formatTraceparent, parseTraceparent } from "./trace-context.js";
+import { childOf, formatTraceparent, parseTraceparent } from "./span.js";
 
 /** The facts of a run at its start. */
 export type RunFacts = {

@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { expect, test } from "vitest";
 import { createTelemetry } from "./telemetry.js";
-import { watchCheckpoints } from "./watched-checkpoints.js";
+import { watchCheckpoints } from "./watched-store.js";
 
 test("failed checkpoints are counted each, and reported when that begins, changes and ends", async () => {
   const lines: unknown[] = [];

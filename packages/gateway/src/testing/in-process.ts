@@ -5,7 +5,7 @@ import { createGateway } from "../serve/gateway.js";
 import type { GatewayOptions } from "../serve/gateway.js";
 import type { EventContext } from "../event/event-context.js";
 import type { ClientDialect, Run } from "../event/run.js";
-import { Backlog } from "../event/backlog.js";
+import { Backlog } from "../event/waits.js";
 import { driveRun } from "../outbound/drive.js";
 import { subagentsOf } from "../outbound/order/subagents.js";
 import { ANONYMOUS } from "../access/access.js";

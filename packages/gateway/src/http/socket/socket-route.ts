@@ -5,9 +5,9 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import type { Grant } from "../../access/access.js";
-import { answerPings } from "../../base/answer-pings.js";
+import { answerPings } from "../../base/heartbeats.js";
 import type { AccessControl } from "../access-control.js";
-import { problemOf } from "../refusal.js";
+import { problemOf } from "../problem.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Upstream } from "../../agent/upstream.js";
 import type { AddressBook } from "../address-book.js";
@@ -17,7 +17,7 @@ import { hasBody, isDeclined, readAgain } from "./declined-upgrade.js";
 import { isAllowedOrigin } from "../origin.js";
 import { routeSocket } from "../path.js";
 import { receiptRequestOf } from "../receipt-request.js";
-import { challengeOf } from "../refuse.js";
+import { challengeOf, FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "../refuse.js";
 import { traceparentOf } from "../run-route.js";
 import { serveSocket } from "./socket-connection.js";
 import type { SocketFacts } from "./socket-connection.js";
@@ -25,7 +25,6 @@ import { awaitGreeting, MAX_GREETING_BYTES } from "./socket-greeting.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 import { sendRefusal, closeWith } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
-import { FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "../rejected-request.js";
 
 /** The sockets of a listener. */
 export type Sockets = {

@@ -1,6 +1,6 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
-import { Hold } from "../../event/hold.js";
+import { Hold } from "../../event/waits.js";
 import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
 import { BudgetGate } from "./budget-gate.js";

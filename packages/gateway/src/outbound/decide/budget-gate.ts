@@ -1,6 +1,6 @@
 import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent, Message } from "@countersign/wire";
-import type { Hold } from "../../event/hold.js";
+import type { Hold } from "../../event/waits.js";
 import { PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";

@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import { classifyEvent, compilePolicy, loadPolicy } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
-import { Backlog } from "../../event/backlog.js";
+import { Backlog } from "../../event/waits.js";
 import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";

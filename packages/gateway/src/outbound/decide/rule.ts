@@ -13,7 +13,7 @@ import type { OwnRuleId } from "../../event/own-rules.js";
 import type { Run } from "../../event/run.js";
 import type { UnitPlace } from "../../event/unit.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
-import type { ClientTools } from "../classify/client-tools.js";
+import type { ClientTools } from "../classify/call-memory.js";
 import type { ContentWatch } from "./content.js";
 import { ownDenial, permitWithObserved, wouldBlockRulesOf } from "./denial.js";
 import type { Guard } from "./guard.js";

@@ -1,7 +1,7 @@
 import { classifyEvent } from "@countersign/policy";
 import type { Denial, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
-import { clientToolsOf } from "../classify/client-tools.js";
+import { clientToolsOf } from "../classify/call-memory.js";
 import { createEventContext, PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { DecisionRequest, DecisionResult } from "../../event/judge.js";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { envelope } from "../../testing/envelopes.js";
 import { OPEN_POLICY } from "../../testing/fixture.js";
 import { createInProcess, frames } from "../../testing/in-process.js";
-import { createEventIds } from "./event-ids.js";
+import { createEventIds } from "./claimed-ids.js";
 
 test("a new id is kept, and a used or foreign id is replaced", () => {
   let count = 0;

@@ -5,7 +5,7 @@ import { DEVIATIONS } from "@countersign/wire/dialects";
 import type { DeviationId } from "@countersign/wire/dialects";
 import { afterEach, expect, test } from "vitest";
 import { DEVIANT, INPUT } from "../../../../wire/src/testing/deviant-streams.js";
-import { STARTER_POLICY as BUILT_IN } from "../../serve/starter-policy.js";
+import { STARTER_POLICY as BUILT_IN } from "../../serve/open-policy.js";
 import { CLIENTS, runClient } from "../../testing/client.js";
 import { startFixture } from "../../testing/fixture.js";
 import type { Fixture } from "../../testing/fixture.js";

@@ -6,9 +6,8 @@ import { createEventContext, PassingStep } from "../../event/event-context.js";
 import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
-import { claimId } from "./claimed-ids.js";
+import { claimId, createEventIds } from "./claimed-ids.js";
 import "../../base/errors.js";
-import { createEventIds } from "./event-ids.js";
 
 /** Translates every dialect to AG-UI 1.0, and refuses events without a defined translation. */
 export const translate: Stage = {

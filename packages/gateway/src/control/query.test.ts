@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { filterOf, pageOf, sequenceOf } from "./receipt-query.js";
+import { filterOf, pageOf, sequenceOf } from "./query.js";
 
 test("a query string becomes a filter and a page", () => {
   const query = {

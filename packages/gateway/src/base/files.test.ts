@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { assertRegularFile, readRegularFile } from "./read-regular-file.js";
+import { assertRegularFile, readRegularFile } from "./files.js";
 
 let folder: string;
 beforeEach(async () => {

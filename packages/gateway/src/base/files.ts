@@ -1,4 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+  realpathSync,
+} from "node:fs";
 import type { Stats } from "node:fs";
 import { CountersignError } from "@countersign/core";
 import "./errors.js";
@@ -65,4 +73,24 @@ export function assertFileState(file: string, state: Stats): void {
 function tooLarge(file: string, limit: number): CountersignError {
   const message = `${file} is larger than ${limit} bytes`;
   return new CountersignError("ERR_FILE_TOO_LARGE", message, { file, limit });
+}
+
+/** The states of files just before they were read, by path. */
+export type FileStates = ReadonlyMap<string, string>;
+
+/** The current states of files. */
+export function statesOf(files: Iterable<string>): FileStates {
+  return new Map(Array.from(files, (file) => [file, stateOf(file)]));
+}
+
+/** Path, target, inode, size and change times: together they detect every way to replace a file. */
+export function stateOf(file: string): string {
+  try {
+    const target = realpathSync(file);
+    const { ino, size, mtimeMs, ctimeMs } = statSync(target);
+    return [file, target, ino, size, mtimeMs, ctimeMs].join("|");
+  } catch {
+    // A missing file, perhaps during its replacement, has a state too.
+    return `${file}|absent`;
+  }
 }
