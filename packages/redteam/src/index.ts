@@ -3,7 +3,17 @@ export type { DocumentProblem, DocumentSource, LoadedDocument } from "./library/
 export { compareWithBaseline, isRegression } from "./report/baseline.js";
 export type { Change, Comparison } from "./report/baseline.js";
 export { writeHtml } from "./report/html.js";
+export type { HtmlOptions } from "./report/html.js";
 export { writeJunit } from "./report/junit.js";
+export {
+  countBySeverity,
+  fixOf,
+  groupEntries,
+  SEVERITIES,
+  VERDICTS,
+  verdictWord,
+} from "./report/order.js";
+export type { EntryGroup, SummaryRow, VerdictWord } from "./report/order.js";
 export { decisiveResult, REPORT_SCHEMA, withoutTrace, withoutTraces } from "./report/report.js";
 export type { ReportEntry, SuiteReport, TargetResult } from "./report/report.js";
 export { writeSarif } from "./report/sarif.js";

@@ -65,5 +65,10 @@ test("a page may run scripts only if it has some", () => {
   const page = { title: "<t>", style: "", body: "<p>" };
   expect(writeHtmlPage(page)).toContain("<title>&lt;t&gt;</title>");
   expect(writeHtmlPage(page)).not.toContain("script");
-  expect(writeHtmlPage({ ...page, scripts: ["1"] })).toContain("script-src 'unsafe-inline'");
+  expect(writeHtmlPage(page)).toContain(
+    "style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+  );
+  const scripted = writeHtmlPage({ ...page, scripts: ["1"] });
+  expect(scripted).toContain("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='");
+  expect(scripted).not.toContain("unsafe-inline");
 });

@@ -1,3 +1,5 @@
+import { sha256 } from "#sha256";
+import { encodeBase64 } from "../bytes/base64.js";
 import type { JsonObject } from "../json/value.js";
 
 // Characters that a page or a terminal interprets or hides: controls, zero-width, bidirectional and tag
@@ -86,8 +88,8 @@ export function writeSarifLog(run: JsonObject): string {
 }
 
 /**
- * An HTML page that stands alone: the page loads nothing. Without `scripts` it runs nothing either.
- * `body` is markup.
+ * An HTML page that stands alone: the page loads nothing. Its policy names the digests of `style` and `scripts`,
+ * so a browser runs no other script and applies no `style` attribute. `body` is markup.
  */
 export function writeHtmlPage(page: {
   readonly title: string;
@@ -96,11 +98,17 @@ export function writeHtmlPage(page: {
   readonly scripts?: readonly string[];
 }): string {
   const { title, style, body, scripts = [] } = page;
-  const scriptPolicy = scripts.length === 0 ? "" : "; script-src 'unsafe-inline'";
+  const policy = [
+    "default-src 'none'",
+    `style-src ${sourceOf(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    ...(scripts.length === 0 ? [] : [`script-src ${scripts.map(sourceOf).join(" ")}`]),
+  ].join("; ");
   return [
     "<!doctype html>",
     '<html lang="en"><head><meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'${scriptPolicy}">`,
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
     `<title>${escapeMarkup(title)}</title>`,
     `<style>${style}</style></head><body>`,
@@ -109,4 +117,9 @@ export function writeHtmlPage(page: {
     "</body></html>",
     "",
   ].join("\n");
+}
+
+/** The digest by which a content security policy names an inline text. */
+function sourceOf(text: string): string {
+  return `'sha256-${encodeBase64(sha256(text))}'`;
 }

@@ -5,7 +5,11 @@ const { report, titles, pages } = DATA;
 const make = (name, attributes = {}, ...children) => {
   const svg = ["svg", "rect", "g", "text", "line", "title"].includes(name);
   const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) {
+    // The page's policy allows no style attribute.
+    if (key === "style") element.style.cssText = value;
+    else element.setAttribute(key, value);
+  }
   element.append(...children);
   return element;
 };

@@ -2,16 +2,21 @@ import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { escapeMarkup } from "@countersign/core/report";
 import type { TraceEntry } from "../oatf/index.js";
+import { receiptIn } from "../runner/refusal.js";
 import type { TargetResult } from "./report.js";
 
-const MOST_ROWS = 400;
+/** Messages after this one are shown only if an indicator matched them. */
+export const MOST_ROWS = 400;
 const MOST_TEXT = 4000;
 const LONGEST_LEAF = 1200;
 // Private-use characters around the evidence while it is still plain text; stripped from captured text.
 const [BEGIN, END] = ["\u{F8FE}", "\u{F8FF}"];
 
-/** The timeline of what was sent and received; the messages that indicators matched stand out and are open. */
-export function timeline(result: TargetResult): string {
+/**
+ * The timeline of what was sent and received; the messages that indicators matched stand out and are open. Ids of
+ * rows begin with `anchor`.
+ */
+export function timeline(result: TargetResult, anchor: string): string {
   const trace = result.trace ?? [];
   if (trace.length === 0) return '<p class="soft">No trace was kept.</p>';
   const hits = new Map<number, string | undefined>();
@@ -20,7 +25,7 @@ export function timeline(result: TargetResult): string {
   const origin = Date.parse(trace[0]?.timestamp ?? "");
   // Long deltas bury the message that matters, so hits are always among the rows.
   const shown = trace.filter(({ seq }) => seq < MOST_ROWS || hits.has(seq));
-  const rows = shown.map((entry) => row(entry, origin, hits));
+  const rows = shown.map((entry) => row(entry, origin, hits, `${anchor}-${entry.seq}`));
   const left = trace.length - shown.length;
   const more = left > 0 ? `<p class="soft">${left} more messages are not shown.</p>` : "";
   return `<ol class="trace">${rows.join("")}</ol>${more}`;
@@ -30,14 +35,16 @@ function row(
   entry: TraceEntry,
   origin: number,
   hits: ReadonlyMap<number, string | undefined>,
+  id: string,
 ): string {
   const isHit = hits.has(entry.seq);
   const offset = Math.max(0, Date.parse(entry.timestamp ?? "") - origin);
   const arrow = entry.direction === "request" ? "→" : "←";
-  const classes = `${entry.direction}${isHit ? " hit" : ""}`;
+  const isStop = entry.direction === "response" && receiptIn(entry.content) !== undefined;
+  const classes = `${entry.direction}${isHit ? " hit" : ""}${isStop ? " stop" : ""}`;
   const head = `${entry.seq} · ${offset} ms · ${arrow} <b>${escapeMarkup(entry.event)}</b> <span class="soft">${escapeMarkup(entry.actor)} / ${escapeMarkup(entry.phase ?? "")} ${escapeMarkup(gist(entry.content))}</span>`;
   const body = messageText(entry.content, isHit ? hits.get(entry.seq) : undefined);
-  return `<li class="${classes}"><details${isHit ? " open" : ""}><summary class="mono">${head}</summary><pre>${body}</pre></details></li>`;
+  return `<li class="${classes}" id="${escapeMarkup(id)}"><details${isHit ? " open" : ""}><summary class="mono">${head}</summary><pre>${body}</pre></details></li>`;
 }
 
 /** The few fields by which one tells events apart at a glance. */

@@ -4,10 +4,13 @@ import { findBrowser, startBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHardenedAgent, createVulnerableAgent, serveAgent } from "../agents/index.js";
 import type { RunningAgent } from "../agents/index.js";
+import type { TraceEntry } from "../oatf/index.js";
+import type { Outcome } from "../runner/run-document.js";
 import { librarySources, loadSources } from "../library/library.js";
 import { compareWithBaseline, isRegression } from "./baseline.js";
 import { writeHtml } from "./html.js";
 import { writeJunit } from "./junit.js";
+import { countBySeverity, fixOf, groupEntries } from "./order.js";
 import { withoutTraces } from "./report.js";
 import type { SuiteReport } from "./report.js";
 import { writeSarif } from "./sarif.js";
@@ -170,11 +173,89 @@ test.each(UNDELIVERED)(
     const [invocation = null] = ownMember(run, "invocations") as JsonValue[];
     expect(ownMember(invocation, "executionSuccessful")).toBe(false);
     const page = writeHtml(ran);
-    expect(page).not.toContain('class="badge not_exploited">not exploited');
+    expect(page).not.toMatch(/data-verdict="(?:blocked|resisted)"/);
     const written = [JSON.stringify(withoutTraces(ran)), junit, JSON.stringify(invocation), page];
     for (const report of written) for (const word of named) expect(report).toContain(word);
   },
 );
+
+/** A report without a run: each entry has a severity, an outcome and whether the target rejected it. */
+function reportOf(...rows: [severity: string, outcome: Outcome, stopped?: boolean][]): SuiteReport {
+  const [entry] = report.entries;
+  if (entry === undefined) throw new Error("no entry");
+  const { through: _, ...alone } = entry;
+  const entries = rows.map(([severity, outcome, stopped = false], index) => ({
+    ...alone,
+    id: `X-${index}`,
+    severity,
+    direct: { ...alone.direct, outcome, stopped },
+  }));
+  return { ...report, entries };
+}
+
+test("open findings come first, then undecided documents; in each group the highest severity first", () => {
+  const { entries } = reportOf(
+    ["low", "not_exploited"],
+    ["critical", "not_exploited", true],
+    ["medium", "error"],
+    ["low", "exploited"],
+    ["high", "partial"],
+    ["high", "exploited"],
+    ["critical", "unsupported"],
+    ["odd", "exploited"],
+  );
+  const groups = groupEntries(entries).map((group) => group.entries.map(({ id }) => id));
+  expect(groups).toEqual([
+    ["X-5", "X-4", "X-3", "X-7"],
+    ["X-6", "X-2"],
+    ["X-1", "X-0"],
+  ]);
+  const page = writeHtml({ ...report, entries });
+  const listed = [...page.matchAll(/<details class="doc" id="([^"]+)"/g)].map(([, id]) => id);
+  expect(listed).toEqual(groups.flat());
+  const rows = countBySeverity(entries, ({ direct }) => direct);
+  expect(rows.map(({ severity }) => severity)).toEqual([
+    "critical",
+    "high",
+    "medium",
+    "low",
+    "odd",
+  ]);
+  expect(rows[0]?.counts).toEqual([0, 0, 0, 1, 1, 0]);
+});
+
+test("each finding says what closes it: by its document, by its category, and in general", () => {
+  const [entry] = report.entries;
+  if (entry === undefined) throw new Error("no entry");
+  const { fix: _, category: __, ...bare } = entry;
+  expect(fixOf(entry)).toContain("`ag_ui_request.history`");
+  expect(fixOf({ ...bare, category: "oversight_bypass" })).toContain("`ag_ui_request.resume`");
+  expect(fixOf(bare)).toContain("policy explain");
+  const page = writeHtml({ ...report, entries: [{ ...entry, fix: "Gateway: <b> `a.b`." }] });
+  expect(page).toContain("Gateway: &lt;b&gt; <code>a.b</code>.");
+});
+
+test("a receipt leads to the message that names it, and to the console that was given", () => {
+  const [entry] = report.entries;
+  if (entry === undefined) throw new Error("no entry");
+  const id = "agui-evt_01TEST";
+  const seen: TraceEntry = {
+    seq: 7,
+    protocol: "ag_ui",
+    actor: "default",
+    direction: "response",
+    event: "custom",
+    content: { name: "countersign.blocked", value: { receipt: id } },
+  };
+  const through = { ...entry.direct, receipts: [id], trace: [seen] };
+  const page = writeHtml(
+    { ...report, entries: [{ ...entry, through }] },
+    { console: "http://127.0.0.1:8081" },
+  );
+  expect(page).toContain(`<a href="#${entry.id}-through-7"><code>${id}</code></a>`);
+  expect(page).toContain(`id="${entry.id}-through-7"`);
+  expect(page).toContain(`href="http://127.0.0.1:8081/#/receipts?id=${id}"`);
+});
 
 test("a baseline tells new and worse from known", async () => {
   const before = parseJson(JSON.stringify(withoutTraces(report)));
@@ -221,13 +302,15 @@ test("a stopped suite says that it is not complete", async () => {
 
 test("the page marks the evidence and lets nothing captured become markup", () => {
   const page = writeHtml(report);
-  expect(page).not.toContain("<script");
+  expect(page.match(/<script/g)).toHaveLength(1);
   expect(page).toContain("<mark>");
   expect(page).toContain("default-src 'none'");
+  expect(page).not.toContain("unsafe-inline");
+  expect(page).not.toMatch(/ style="/);
 });
 
 test.skipIf(findBrowser() === undefined)(
-  "a browser shows the page: outcomes, evidence, no script, no request, no console error",
+  "a browser shows the page: verdicts, evidence, no script of a document, no request, no console error",
   async () => {
     const browser = await startBrowser();
     try {
@@ -239,7 +322,7 @@ test.skipIf(findBrowser() === undefined)(
       await page.setContent(writeHtml(report));
       expect(await page.title()).toContain("Red team report");
       expect(await page.locator("details.doc").count()).toBe(documents.length);
-      const first = page.locator("details.doc").first();
+      const first = page.locator("#AGUI-011");
       await first.locator("summary").first().click();
       expect(await first.locator("mark").first().isVisible()).toBe(true);
       expect(await first.getByText("blocked").first().isVisible()).toBe(true);

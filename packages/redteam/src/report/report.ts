@@ -47,6 +47,10 @@ export type ReportEntry = {
   readonly version: number;
   readonly description?: string;
   readonly severity: string;
+  /** The category of the attack (OATF `classification.category`). */
+  readonly category?: string;
+  /** The fix that closes the attack (`x-countersign-fix` of the document). */
+  readonly fix?: string;
   readonly tags: readonly string[];
   readonly mappings: readonly {
     readonly framework: string;

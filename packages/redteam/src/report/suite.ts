@@ -169,6 +169,8 @@ type Head = Omit<ReportEntry, "direct" | "through">;
 
 function headOf(name: string, attack: NormalizedAttack): Head {
   const mappings = attack.classification?.mappings ?? [];
+  const category = attack.classification?.category;
+  const fix = textMember(attack, "x-countersign-fix");
   const looksFor = (attack.indicators ?? []).map(({ id, description }) => [id, description ?? ""]);
   return {
     name,
@@ -177,6 +179,8 @@ function headOf(name: string, attack: NormalizedAttack): Head {
     version: attack.version,
     ...(attack.description === undefined ? {} : { description: attack.description }),
     severity: attack.severity?.level ?? "informational",
+    ...(category === undefined ? {} : { category }),
+    ...(fix === undefined ? {} : { fix }),
     tags: attack.classification?.tags ?? [],
     mappings: mappings.map((mapping) => ({
       framework: mapping.framework,

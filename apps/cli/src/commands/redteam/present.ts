@@ -1,15 +1,17 @@
-import { decisiveResult, visible } from "@countersign/redteam";
+import {
+  countBySeverity,
+  decisiveResult,
+  fixOf,
+  groupEntries,
+  VERDICTS,
+  verdictWord,
+  visible,
+} from "@countersign/redteam";
 import type { Comparison, ReportEntry, SuiteReport, TargetResult } from "@countersign/redteam";
 import pc from "picocolors";
 import { pageReference } from "../../output/pages.js";
 import { printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
-
-/** The label of a result on the terminal: a refusal is `blocked`. */
-export function wordFor({ outcome, stopped }: TargetResult): string {
-  if (outcome === "not_exploited") return stopped ? "blocked" : "resisted";
-  return outcome;
-}
 
 function paint(word: string, width = 0): string {
   const padded = word.padEnd(width);
@@ -27,8 +29,8 @@ export function printEntry(entry: ReportEntry): void {
   const { direct, through } = entry;
   const words =
     through === undefined
-      ? paint(wordFor(direct), WIDTH)
-      : `${paint(wordFor(direct), WIDTH)} → ${paint(wordFor(through), WIDTH)}`;
+      ? paint(verdictWord(direct), WIDTH)
+      : `${paint(verdictWord(direct), WIDTH)} → ${paint(verdictWord(through), WIDTH)}`;
   const result = decisiveResult(entry);
   const details = [
     ...(result.reason === undefined ? [] : [result.reason]),
@@ -61,30 +63,31 @@ function describe(distribution: NonNullable<TargetResult["distribution"]>): stri
     .join(", ");
 }
 
-const SEVERITIES = ["critical", "high", "medium", "low", "informational"];
-const WORDS = ["exploited", "partial", "error", "unsupported", "blocked", "resisted"];
+const WORDS = [...VERDICTS.keys()];
+/** Findings that the summary lists; the HTML page and the JSON report have all of them. */
+const MOST_LISTED = 20;
 
-/** The table at the end: outcomes by severity, both ways when there is a gateway. */
+/** The end of a run, in the order of the page: verdicts by severity, open findings, undecided documents, rules. */
 export function printSummary(report: SuiteReport): void {
   printLine("");
   const ways: [string, (entry: ReportEntry) => TargetResult | undefined][] =
     report.gateway === undefined
-      ? [["", ({ direct }) => direct]]
+      ? [["severity", ({ direct }) => direct]]
       : [
+          ["through the gateway", decisiveResult],
           ["direct", ({ direct }) => direct],
-          ["through the gateway", ({ through }) => through],
         ];
   for (const [title, pick] of ways) {
-    const rows = SEVERITIES.map((severity) => {
-      const results = report.entries
-        .filter((entry) => entry.severity === severity)
-        .flatMap((entry) => pick(entry) ?? []);
-      const counts = WORDS.map((word) => results.filter((one) => wordFor(one) === word).length);
-      return [severity, ...counts.map((count) => (count === 0 ? "·" : String(count)))];
-    }).filter((row) => row.slice(1).some((cell) => cell !== "·"));
-    printLine(formatTable([title === "" ? "severity" : title, ...WORDS], rows));
+    const rows = countBySeverity(report.entries, pick).map(({ severity, counts }) => [
+      severity,
+      ...counts.map((count) => (count === 0 ? "·" : String(count))),
+    ]);
+    printLine(formatTable([title, ...WORDS], rows));
     printLine("");
   }
+  const [open, undecided] = groupEntries(report.entries);
+  printFindings(open?.entries ?? [], report.gateway !== undefined);
+  printUndecided(undecided?.entries ?? []);
   if (report.gateway !== undefined) printClosing(report.entries);
   for (const remark of report.remarks) printLine(`${pc.yellow("note")} ${visible(remark)}`);
   const { entries, milliseconds, complete } = report;
@@ -93,7 +96,41 @@ export function printSummary(report: SuiteReport): void {
   );
 }
 
-/** Which rules closed what the bare agent is open to, and what still works. */
+function titleOf(entry: ReportEntry): string {
+  return `${visible(entry.id).padEnd(9)} ${entry.severity.padEnd(8)}  ${visible(entry.title).slice(0, 80)}`;
+}
+
+/** Open findings, the highest severity first, each with what closes it. */
+function printFindings(entries: readonly ReportEntry[], hasGateway: boolean): void {
+  if (entries.length === 0) return;
+  printLine(pc.red(`open findings: ${entries.length}`));
+  for (const entry of entries.slice(0, MOST_LISTED)) {
+    printLine(`  ${titleOf(entry)}`);
+    printLine(pc.dim(`    ${visible(fixOf(entry))}`));
+  }
+  const left = entries.length - MOST_LISTED;
+  if (left > 0) printLine(`  ${left} more: --html FILE writes all of them`);
+  if (hasGateway) {
+    const page = pageReference("redteam/behind-the-gateway.md");
+    printLine(pc.dim(`How to close them: ${page}. A policy in observe mode closes none.`));
+  }
+  printLine("");
+}
+
+function printUndecided(entries: readonly ReportEntry[]): void {
+  if (entries.length === 0) return;
+  printLine(pc.magenta(`not decided: ${entries.length}`));
+  for (const entry of entries.slice(0, MOST_LISTED)) {
+    printLine(`  ${titleOf(entry)}`);
+    const reason = visible(decisiveResult(entry).reason ?? "").slice(0, LONGEST_DETAILS);
+    printLine(pc.dim(`    ${reason}`));
+  }
+  const left = entries.length - MOST_LISTED;
+  if (left > 0) printLine(`  ${left} more: --html FILE writes all of them`);
+  printLine("");
+}
+
+/** Which rules closed the attacks that succeed without the gateway. */
 function printClosing(entries: readonly ReportEntry[]): void {
   const exposed = entries.filter(({ direct }) => direct.outcome === "exploited");
   const closed = exposed.flatMap(({ through }) =>
@@ -105,13 +142,6 @@ function printClosing(entries: readonly ReportEntry[]): void {
     .toSorted(([, one], [, other]) => other - one)
     .map(([name, count]) => [visible(name), String(count)]);
   if (rows.length > 0) printLine(`${formatTable(["closed by", "documents"], rows)}\n`);
-  const open = exposed.filter(({ through }) => through?.outcome === "exploited");
-  if (open.length === 0) return;
-  const ids = open.map(({ id }) => visible(id)).toSorted();
-  printLine(`${pc.red("still open")} ${ids.join(", ")}`);
-  printLine(
-    `${pc.dim(`How to close them: ${pageReference("redteam/behind-the-gateway.md")}. A policy that observes closes none.`)}\n`,
-  );
 }
 
 /** The changes since the baseline. */

@@ -77,6 +77,7 @@ type Flags = {
   junit?: string;
   sarif?: string;
   html?: string;
+  console?: string;
   json?: boolean;
 };
 
@@ -129,7 +130,8 @@ export function registerRun(group: Command): void {
     .option("--resume <file>", "store finished documents in this file and do not run them again")
     .option("--junit <file>", "write JUnit XML")
     .option("--sarif <file>", "write SARIF 2.1.0")
-    .option("--html <file>", "write an HTML page with a timeline of each run")
+    .option("--html <file>", "write an HTML page with filters and the messages of each run")
+    .option("--console <url>", "with --html: link receipts to this console", readAddress)
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(run);
@@ -224,7 +226,10 @@ function present(
   const secret = { mode: 0o600 };
   if (flags.junit !== undefined) writeFileSync(flags.junit, writeJunit(report));
   if (flags.sarif !== undefined) writeFileSync(flags.sarif, writeSarif(report));
-  if (flags.html !== undefined) writeFileSync(flags.html, writeHtml(report), secret);
+  if (flags.html !== undefined) {
+    const links = flags.console === undefined ? {} : { console: flags.console };
+    writeFileSync(flags.html, writeHtml(report, links), secret);
+  }
   if (flags.json === true) {
     const shown = flags.trace === true ? report : withoutTraces(report);
     printJson(comparisons === undefined ? shown : { ...shown, comparisons });
