@@ -214,7 +214,7 @@ class TurnReader {
   #lastRun: string | undefined;
   #at: Position = { assistant: 0, reasoning: 0, calls: 0 };
   #nextResult = 0;
-  /** Whether the client was disconnected from here on: see docs/inbound.md, "When a run breaks off". */
+  /** Whether the client was disconnected from here on: see docs/requests/history.md, "After a broken run". */
   #isBroken = false;
 
   constructor(content: TurnContent) {

@@ -287,8 +287,8 @@ test("a CUSTOM event that imitates an envelope is judged as both", () => {
   );
 });
 
-test("docs/classification.md lists the members of every form", () => {
-  const file = new URL("../../../../docs/classification.md", import.meta.url);
+test("docs/events/envelopes.md lists the members of every form", () => {
+  const file = new URL("../../../../docs/events/envelopes.md", import.meta.url);
   const rows = readFileSync(file, "utf8").split("\n");
   for (const [type, form] of Object.entries(PAYLOAD_FORMS)) {
     const [, , classes, listed = "", otherwise] =

@@ -56,57 +56,59 @@ export const CLASSIFICATION_TABLE = {
   RUN_STARTED: lifecycle("Opens a run; shows at most a spinner."),
   RUN_FINISHED: {
     ...lifecycle(
-      "Closes a run. With an interrupt outcome it asks the person for an answer, so it is form_action/submit.",
+      "Closes a run. With an interrupt outcome it asks the user for an answer, so it is form_action/submit.",
     ),
     refinedBy: "outcome",
   },
   RUN_ERROR: {
-    ...lifecycle("Tells the person that the run failed; it changes nothing."),
+    ...lifecycle("Tells the user that the run failed; it changes nothing."),
     eventType: "error",
   },
   STEP_STARTED: lifecycle("Progress of the run."),
   STEP_FINISHED: lifecycle("Progress of the run."),
   TEXT_MESSAGE_START: {
     ...text(
-      "Opens a message in the chat. In the name of user, system or developer it rewrites the conversation, so it is mutate.",
+      "Opens a message in the chat. In the role of user, system or developer it changes the conversation, so it is mutate.",
     ),
     refinedBy: "role",
   },
-  TEXT_MESSAGE_CONTENT: text("Text for the person to read."),
+  TEXT_MESSAGE_CONTENT: text("Text for the user to read."),
   TEXT_MESSAGE_END: text("Closes a message."),
   TEXT_MESSAGE_CHUNK: {
-    ...text("Opens, continues or closes a message; the role counts as for the start."),
+    ...text(
+      "Opens, continues or closes a message; the role has the same effect as in TEXT_MESSAGE_START.",
+    ),
     refinedBy: "role",
   },
   TOOL_CALL_START: tool(
-    "A tool the client advertised runs on the person's side; what it does only the policy's tool table can say. The agent's own tools are lifecycle/display in the chat.",
+    "A tool that the client advertised runs in the client, and only the policy knows its effect. The agent's own tools are lifecycle/display in the chat.",
   ),
-  TOOL_CALL_ARGS: tool("Belongs to its call and is classified as its start."),
-  TOOL_CALL_END: tool("Belongs to its call; from here on the client acts on the arguments."),
-  TOOL_CALL_CHUNK: tool("Opens, continues or closes a call; classified as its start."),
+  TOOL_CALL_ARGS: tool("Belongs to its call and has the class of its start."),
+  TOOL_CALL_END: tool("Belongs to its call; after it the client acts on the arguments."),
+  TOOL_CALL_CHUNK: tool("Opens, continues or closes a call; has the class of its start."),
   TOOL_CALL_RESULT: tool(
-    "Belongs to its call. For a tool of the client it claims an answer only the client can give.",
+    "Belongs to its call. Only the client can send the result for a tool of the client.",
   ),
   REASONING_START: text("Opens a span of reasoning in the chat."),
   REASONING_MESSAGE_START: text("Opens a reasoning message."),
-  REASONING_MESSAGE_CONTENT: text("Reasoning for the person to read."),
+  REASONING_MESSAGE_CONTENT: text("Reasoning for the user to read."),
   REASONING_MESSAGE_END: text("Closes a reasoning message."),
   REASONING_MESSAGE_CHUNK: text("Opens, continues or closes a reasoning message."),
   REASONING_END: text("Closes a span of reasoning."),
-  REASONING_ENCRYPTED_VALUE: text("An opaque value kept with a message; nothing of it is shown."),
+  REASONING_ENCRYPTED_VALUE: text("An opaque value of a message; clients do not show it."),
   STATE_SNAPSHOT: {
     eventType: "state_update",
     classification: "mutate",
     target: "none",
     refinedBy: "state path",
-    reason: "Replaces the state the application renders from.",
+    reason: "Replaces the state that the application renders.",
   },
   STATE_DELTA: {
     eventType: "state_update",
     classification: "mutate",
     target: "none",
     refinedBy: "state path",
-    reason: "Changes the state the application renders from, path by path.",
+    reason: "Changes the state that the application renders, path by path.",
   },
   MESSAGES_SNAPSHOT: {
     eventType: "state_update",
@@ -114,14 +116,14 @@ export const CLASSIFICATION_TABLE = {
     target: "chat",
     refinedBy: "what it changes",
     reason:
-      "Replaces the whole conversation. Where the policy judges lists by their parts, one that only repeats and adds is display.",
+      "Replaces the whole conversation. With ag_ui_messages.lists: parts, a list that only repeats and appends is display.",
   },
   ACTIVITY_SNAPSHOT: {
     eventType: "lifecycle",
     classification: "create",
     target: "activity",
     refinedBy: "activity type",
-    reason: "Puts a component of the agent's choice on the screen.",
+    reason: "Puts a component that the agent chooses on the screen.",
   },
   ACTIVITY_DELTA: {
     eventType: "state_update",
@@ -132,10 +134,10 @@ export const CLASSIFICATION_TABLE = {
   },
   SUBAGENT_STARTED: lifecycle("Shows that another agent takes part."),
   SUBAGENT_FINISHED: lifecycle(
-    "Shows that a subagent is done; its questions come with RUN_FINISHED.",
+    "Shows that a subagent has finished; its questions are in RUN_FINISHED.",
   ),
   SUBAGENT_ERROR: {
-    ...lifecycle("Tells the person that a subagent failed."),
+    ...lifecycle("Tells the user that a subagent failed."),
     eventType: "error",
   },
   RAW: {
@@ -159,10 +161,10 @@ export const CLASSIFICATION_TABLE = {
  * The parts of a `RunAgentInput`, classified like events so that one policy covers both directions.
  */
 export const INPUT_TABLE = {
-  request: lifecycle("Asks for a run; every request does at least this."),
-  user_message: text("The person speaks."),
+  request: lifecycle("Starts a run; every request does at least this."),
+  user_message: text("A message of the user."),
   tool_result: {
-    ...tool("The client answers a tool call of its own; the agent acts on the answer."),
+    ...tool("The result of a tool of the client; the agent acts on it."),
     refinedBy: "nothing",
   },
   resume: {
@@ -170,14 +172,14 @@ export const INPUT_TABLE = {
     classification: "submit",
     target: "interrupt",
     refinedBy: "nothing",
-    reason: "Answers a question the agent asked, for example an approval.",
+    reason: "Answers a question of the agent, for example an approval.",
   },
   state: {
     eventType: "state_update",
     classification: "mutate",
     target: "none",
     refinedBy: "state path",
-    reason: "Changes the state the agent works on; an unchanged echo is ignored.",
+    reason: "Changes the state that the agent uses; an unchanged echo is ignored.",
   },
   context: text("Background text for the model."),
   forwarded_props: {
@@ -186,7 +188,7 @@ export const INPUT_TABLE = {
     target: "none",
     refinedBy: "nothing",
     reason:
-      "Integrations take user ids, models and commands from it; display where the policy lists every key.",
+      "Integrations read user ids, models and commands from it; display if the policy lists every key.",
   },
 } as const satisfies Record<InputPart, ClassificationRow>;
 
