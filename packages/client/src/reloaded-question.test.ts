@@ -101,7 +101,10 @@ type SendAfterReload = (store: AgentStore, text: string) => Promise<AgentSnapsho
 
 /** The function of the documentation. */
 async function documented(): Promise<SendAfterReload> {
-  const page = readFileSync(new URL("../../../docs/client.md", import.meta.url), "utf8");
+  const page = readFileSync(
+    new URL("../../../docs/client/errors-and-questions.md", import.meta.url),
+    "utf8",
+  );
   const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
   const source = blocks.find((code) => code.includes("function sendAfterReload")) ?? "";
   const { code } = await transform(`${source}\nexport { sendAfterReload };`, { loader: "ts" });

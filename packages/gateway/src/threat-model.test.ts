@@ -97,7 +97,7 @@ function rowOf({ number, attack, state, defence, mapping, attacks, tests = [] }:
   const outcomes = [...new Set(attacks.map(({ outcome }) => `\`${outcome}\``))];
   const links = tests.map((path) => `[${path.split("/").at(-1)}](../../${path})`);
   const shown = [...outcomes, ...links].join(", ");
-  return `| ${number} | ${attack} | ${state} | ${defence} | ${shown} | ${mapping} |`;
+  return `| ${number} | ${attack}. | ${state} | ${defence}. | ${shown} | ${mapping} |`;
 }
 
 test("the page has every attack with its state and the outcome of its test", () => {

@@ -221,7 +221,7 @@ test("an early finish is held only where the stream ends by itself, and is gone 
 
 test("the page lists every profile and every deviation with its source", () => {
   const page = readFileSync(
-    new URL("../../../../../docs/wire/dialects.md", import.meta.url),
+    new URL("../../../../../docs/wire/profiles.md", import.meta.url),
     "utf8",
   );
   for (const [id, deviation] of Object.entries(DEVIATIONS)) {
