@@ -21,7 +21,7 @@ export { readReportEntry, runSuite } from "./report/suite.js";
 export type { SuiteOptions } from "./report/suite.js";
 export { visible } from "@countersign/core/report";
 export type { RunnerNote } from "./runner/actor-context.js";
-export type { ActorReport } from "./runner/actor.js";
+export type { ActorReport } from "./runner/phase-engine.js";
 export type { Refusal } from "./runner/channel.js";
 export type { Gap } from "./runner/gap.js";
 export { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS } from "./runner/options.js";

@@ -19,6 +19,8 @@ export type Intent =
   | { readonly kind: "custom"; readonly name: string; readonly value: JsonObject }
   | { readonly kind: "subagent"; readonly name: string }
   | { readonly kind: "repeat"; readonly word: string; readonly times: number }
+  | { readonly kind: "use"; readonly name: string; readonly args: JsonObject }
+  | { readonly kind: "ask"; readonly agent: string; readonly text: string }
   | { readonly kind: "topic"; readonly topic: Topic };
 
 /** Things to talk about that need no detail. */
@@ -76,6 +78,14 @@ const READERS: readonly Reader[] = [
   {
     pattern: /\brepeat the word (\w+) (\d+) times/gu,
     read: ([, word = "", times]) => ({ kind: "repeat", word, times: Number(times) }),
+  },
+  {
+    pattern: /\buse the (?:tool|resource|prompt) ([^\s{}]+)(?: with (\{[^}]*\}))?/gu,
+    read: ([, name = "", args]) => ({ kind: "use", name, args: object(args) }),
+  },
+  {
+    pattern: /\bask the agent ([\w-]+): (.+)/gu,
+    read: ([, agent = "", text = ""]) => ({ kind: "ask", agent, text }),
   },
 ];
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "@countersign/core";
+import type { PeerAddresses } from "./peers.js";
 
 /** A request as it reaches an agent. */
 export type AgentRequest = {
@@ -16,6 +17,12 @@ export type AgentAnswer =
 
 /** An agent without its transport. */
 export type AgentLogic = { answer(request: AgentRequest): AgentAnswer | Promise<AgentAnswer> };
+
+/** Options of a demo agent. */
+export type AgentOptions = {
+  /** Where its tool servers and the other agents are; asked at the start of every run. */
+  servers?(): PeerAddresses | Promise<PeerAddresses>;
+};
 
 /** Collects the events of one run. */
 export type Turn = {

@@ -1,6 +1,6 @@
 import type { IndicatorVerdict, Tier, TraceEntry } from "../oatf/index.js";
 import type { RunnerNote } from "../runner/actor-context.js";
-import type { ActorReport } from "../runner/actor.js";
+import type { ActorReport } from "../runner/phase-engine.js";
 import type { Refusal } from "../runner/channel.js";
 import type { Gap } from "../runner/gap.js";
 import type { TransportKind } from "../runner/options.js";

@@ -1,7 +1,7 @@
 import type { CountersignError } from "@countersign/core";
 import type { Channel, Refusal } from "./channel.js";
 import type { Gap } from "./gap.js";
-import type { RunnerLimits } from "./options.js";
+import type { RunnerLimits, RunnerTimeouts, ServerAddresses } from "./options.js";
 import type { TraceRecorder } from "./trace-recorder.js";
 import type { ActorVariables } from "./variables.js";
 
@@ -14,6 +14,18 @@ export type ActorContext = {
   readonly variables: ActorVariables;
   readonly channel: Channel;
   readonly limits: RunnerLimits;
+  readonly timeouts: RunnerTimeouts;
+  /** Where the servers of this execution listen. */
+  readonly addresses: ServerAddresses;
+  /** The member of `forwardedProps` that tells the agent these addresses. */
+  readonly addressesIn: string | undefined;
+  /** Where the agent under test itself is a server. */
+  readonly endpoints: { readonly mcp?: string; readonly a2a?: string };
+  readonly headers: Readonly<Record<string, string>>;
+  /** Protocols that an indicator looks at. */
+  readonly watched: ReadonlySet<string>;
+  /** The port for the next server of a protocol; 0 is a free one. */
+  nextPort(protocol: "mcp" | "a2a"): number;
   readonly strict: boolean;
   /** The target answers harmless requests, so that a refusal is an answer. */
   readonly refusalsCount: boolean;

@@ -1,17 +1,20 @@
 import { CountersignError, isJsonObject, parseUrl } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { parseDuration } from "../oatf/index.js";
+import { extractProtocol, parseDuration } from "../oatf/index.js";
 import type { NormalizedActor, NormalizedDocument, TraceEntry } from "../oatf/index.js";
-import { startActor } from "./actor.js";
-import type { RunnerNote } from "./actor-context.js";
-import type { ActorReport } from "./actor.js";
+import type { ActorContext, RunnerNote } from "./actor-context.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
 import { attacksByForm } from "./form.js";
 import { keepsIds } from "./fresh-ids.js";
 import type { Gap } from "./gap.js";
 import { createHttpChannel } from "./http-channel.js";
+import { isServer } from "./mode.js";
+import type { ModeFactory } from "./mode.js";
+import { findMode } from "./modes.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
-import type { RunnerOptions, TransportKind } from "./options.js";
+import type { RunnerOptions, ServerAddresses, TransportKind } from "./options.js";
+import { createActor } from "./phase-engine.js";
+import type { ActorReport, RunningActor } from "./phase-engine.js";
 import { receiptOfEvent, refusalReasonOfEvent } from "./refusal.js";
 import { superviseActors } from "./supervise.js";
 import { createTraceRecorder, WIRE } from "./trace-recorder.js";
@@ -33,9 +36,6 @@ declare module "@countersign/core" {
   }
 }
 
-/** The mode this runner performs. */
-export const SUPPORTED_MODE = "ag_ui_client";
-
 const MOST_NOTES = 100;
 
 /** The events of executing a document, before evaluation. */
@@ -44,6 +44,8 @@ export type ExecutionResult = {
   /** The trace reached a bound and is not whole. */
   readonly truncated: boolean;
   readonly actors: readonly ActorReport[];
+  /** The protocols of the actors that were performed. */
+  readonly protocols: ReadonlySet<string>;
   readonly notes: readonly RunnerNote[];
   readonly refusals: readonly Refusal[];
   /** Failures: broken connections, time-outs, unreadable streams. */
@@ -60,10 +62,10 @@ export type ExecutionResult = {
 };
 
 /**
- * Performs a document against a target. Never throws on the target's behaviour; actors of other modes are
+ * Performs a document against a target. Never throws on the target's behaviour; actors that cannot be performed are
  * skipped by name.
  *
- * @throws CountersignError ERR_REDTEAM_MODE when no actor is an `ag_ui_client`
+ * @throws CountersignError ERR_REDTEAM_MODE when no actor that is performed starts a conversation with the agent
  * @throws TypeError when the target is not a URL
  */
 export async function executeDocument(
@@ -71,8 +73,8 @@ export async function executeDocument(
   options: RunnerOptions,
 ): Promise<ExecutionResult> {
   const { actors } = document.attack.execution;
-  const supported = actors.filter(({ mode }) => mode === SUPPORTED_MODE);
-  if (supported.length === 0) throw modeError(actors);
+  const { performed, skipped } = await castOf(actors, options);
+  if (!performed.some(({ actor }) => !isServer(actor.mode))) throw modeError(actors, skipped);
   if (parseUrl(options.target) === undefined) throw new TypeError("the target is no address");
   const limits = { ...DEFAULT_RUNNER_LIMITS, ...options.limits };
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
@@ -81,33 +83,45 @@ export async function executeDocument(
   const started = performance.now();
   const startedAt = new Date().toISOString();
   const variables = createVariables();
-  const threads = new Set<string>();
-  const settings = { target: options.target, timeouts, limits, headers: options.headers ?? {} };
+  const headers = options.headers ?? {};
+  const settings = { target: options.target, timeouts, limits, headers };
+  const addresses: ServerAddresses = { mcp: {}, a2a: {} };
+  const shared: Omit<ActorContext, "variables" | "channel"> = {
+    ...told,
+    recorder,
+    limits,
+    timeouts,
+    headers,
+    addresses,
+    addressesIn: options.servers?.forwardedProps,
+    endpoints: options.endpoints ?? {},
+    watched: new Set((document.attack.indicators ?? []).map(({ protocol }) => protocol)),
+    nextPort: portsOf(options),
+    strict: options.strict === true,
+    refusalsCount: options.refusalsCount === true,
+    idsAsWritten: keepsIds(document),
+    formIsAttack: attacksByForm(document.attack.execution),
+    threads: new Set(),
+  };
   // None begins before all of them are made.
-  const running = supported.map((actor) =>
-    startActor(actor, {
-      ...told,
-      recorder,
-      limits,
-      variables: variables(actor.name),
-      strict: options.strict === true,
-      refusalsCount: options.refusalsCount === true,
-      idsAsWritten: keepsIds(document),
-      formIsAttack: attacksByForm(document.attack.execution),
-      threads,
-      channel: channelFor(settings, options),
-    }),
-  );
-  const reports = await superviseActors(running, {
+  const made = performed.map(({ actor, create }) => {
+    const channel = channelFor(settings, options);
+    const context = { ...shared, variables: variables(actor.name), channel };
+    return { mode: actor.mode, running: createActor(actor, context, create) };
+  });
+  const servers = made.filter(({ mode }) => isServer(mode)).map(({ running }) => running);
+  const clients = made.filter(({ mode }) => !isServer(mode)).map(({ running }) => running);
+  await openServers(servers, addresses, options, told.missed);
+  for (const actor of [...servers, ...clients]) actor.begin();
+  const reports = await superviseActors(clients, servers, {
     deadline: timeouts.document,
     grace: graceOf(document, options),
     signal: options.signal,
     failed: told.failed,
   });
   const { notes, refusals, failures, gaps } = told;
-  for (const { mode, name } of actors) {
-    if (mode === SUPPORTED_MODE) continue;
-    const message = `actor ${name} was skipped: ${mode} is not performed`;
+  for (const { actor, problem } of skipped) {
+    const message = `actor ${actor.name} was skipped: ${problem}`;
     notes.push({ code: "W-002", message });
     told.missed({ kind: "unsupported", message });
   }
@@ -117,7 +131,8 @@ export async function executeDocument(
   return {
     trace: recorder.entries,
     truncated: recorder.truncated,
-    actors: [...reports, ...actors.filter((actor) => actor.mode !== SUPPORTED_MODE).map(skipped)],
+    actors: [...reports, ...skipped.map(({ actor }) => skippedReport(actor))],
+    protocols: new Set(performed.map(({ actor }) => extractProtocol(actor.mode) ?? "")),
     notes,
     refusals,
     failures,
@@ -127,6 +142,49 @@ export async function executeDocument(
     transport: transportOf(options),
     startedAt,
     milliseconds: Math.round(performance.now() - started),
+  };
+}
+
+type Performed = { readonly actor: NormalizedActor; readonly create: ModeFactory };
+type Skipped = { readonly actor: NormalizedActor; readonly problem: string };
+
+/** The actors that are performed, and those that are not. */
+async function castOf(
+  actors: readonly NormalizedActor[],
+  options: RunnerOptions,
+): Promise<{ readonly performed: Performed[]; readonly skipped: Skipped[] }> {
+  const performed: Performed[] = [];
+  const skipped: Skipped[] = [];
+  for (const actor of actors) {
+    const found = await findMode(actor.mode, options);
+    if ("create" in found) performed.push({ actor, create: found.create });
+    else skipped.push({ actor, problem: found.problem });
+  }
+  return { performed, skipped };
+}
+
+/** All servers listen, and the agent knows where, before the first client starts. */
+async function openServers(
+  servers: readonly RunningActor[],
+  addresses: ServerAddresses,
+  { servers: options }: RunnerOptions,
+  missed: (gap: Gap) => void,
+): Promise<void> {
+  if (servers.length === 0) return;
+  for (const server of servers) await server.listen();
+  try {
+    await options?.announce?.(addresses);
+  } catch {
+    missed({ kind: "error", message: "the agent could not be told where the servers are" });
+  }
+}
+
+function portsOf({ servers }: RunnerOptions): (protocol: "mcp" | "a2a") => number {
+  const next = { mcp: servers?.ports?.mcp ?? 0, a2a: servers?.ports?.a2a ?? 0 };
+  return (protocol) => {
+    const port = next[protocol];
+    if (port !== 0) next[protocol] += 1;
+    return port;
   };
 }
 
@@ -166,16 +224,20 @@ function channelFor(settings: ChannelOptions, options: RunnerOptions): Channel {
   return createHttpChannel(settings, kind === "get" ? "GET" : "POST");
 }
 
-function modeError(actors: readonly NormalizedActor[]): CountersignError {
+function modeError(
+  actors: readonly NormalizedActor[],
+  skipped: readonly Skipped[],
+): CountersignError {
   const modes = [...new Set(actors.map(({ mode }) => mode))];
+  const reasons = new Set(skipped.map(({ problem }) => problem));
   return new CountersignError(
     "ERR_REDTEAM_MODE",
-    `${modes.join(", ")}: this runner performs ${SUPPORTED_MODE} only`,
+    `no actor starts a conversation with the agent: ${[...reasons, ...modes].join(", ")}`,
     { modes },
   );
 }
 
-function skipped({ name, mode, phases }: NormalizedActor): ActorReport {
+function skippedReport({ name, mode, phases }: NormalizedActor): ActorReport {
   return { name, mode, status: "skipped", phases: { entered: 0, total: phases.length }, runs: 0 };
 }
 

@@ -8,6 +8,7 @@ import type { IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
 import { conditionOf } from "../oatf/model/pattern.js";
 import { presenceOf } from "../oatf/primitives/condition.js";
 import type { Gap } from "./gap.js";
+import { AG_UI } from "./mode.js";
 
 const NOWHERE = "and no message that it looks at can have it";
 
@@ -21,7 +22,12 @@ const NOWHERE = "and no message that it looks at can have it";
 export function indicatorGap(
   indicator: NormalizedIndicator,
   verdict: IndicatorVerdict,
-  options: { readonly joined: boolean; readonly extractors: ReadonlySet<string> },
+  options: {
+    readonly joined: boolean;
+    readonly extractors: ReadonlySet<string>;
+    /** The directions in which the agent sends messages of the indicator's protocol to its actors. */
+    readonly incoming: ReadonlySet<string>;
+  },
 ): Gap | undefined {
   const blind = (kind: Gap["kind"], why: string): Gap => ({
     kind,
@@ -43,6 +49,16 @@ export function indicatorGap(
     );
   }
   const missing = `no message had ${describeTarget(indicator)}`;
+  if (indicator.protocol !== AG_UI) {
+    // No table says what such a message can hold: its absence is the agent's doing, if it can send the message at all.
+    if (lookedAt > 0) return undefined;
+    const { protocol, direction } = indicator;
+    if (surface !== undefined && isKnownSurface(protocol, surface) !== true) {
+      return blind("error", `${missing}, and ${protocol} has no such event`);
+    }
+    if (direction === undefined || options.incoming.has(direction)) return undefined;
+    return blind("error", `${missing}, and it looks at messages of the document only`);
+  }
   if (surface !== undefined && isKnownSurface("ag_ui", surface) !== true) {
     // Event types newer than the table are usable as soon as an agent sends them.
     if (lookedAt > 0) return undefined;

@@ -28,6 +28,22 @@ export type RunnerLimits = {
   readonly maxFollowUps: number;
 };
 
+/** Where the servers of a document listen, by the name of their actor. */
+export type ServerAddresses = {
+  readonly mcp: Record<string, string>;
+  readonly a2a: Record<string, string>;
+};
+
+/** How the agent learns where the servers of a document are. Without one of these, server actors are not performed. */
+export type ServerOptions = {
+  /** The port of the first server of a protocol; the next one takes the next port. Default: free ports. */
+  readonly ports?: { readonly mcp?: number; readonly a2a?: number };
+  /** The member of `forwardedProps` by which every run names the addresses. */
+  readonly forwardedProps?: string;
+  /** Is called when all servers listen, before the first client starts. */
+  announce?(addresses: ServerAddresses): void | Promise<void>;
+};
+
 /** Options of executing documents. */
 export type RunnerOptions = {
   readonly target: string;
@@ -46,6 +62,10 @@ export type RunnerOptions = {
    * of the attack means that it resisted. Without that proof a refusal is an error.
    */
   readonly refusalsCount?: boolean;
+  /** How the agent learns where MCP and A2A servers of a document are. */
+  readonly servers?: ServerOptions;
+  /** Where the agent under test offers MCP or A2A itself, for actors that are clients of these. */
+  readonly endpoints?: { readonly mcp?: string; readonly a2a?: string };
   readonly evaluation?: EvaluationOptions;
   readonly semantic?: AsyncSemanticEvaluator;
   readonly signal?: AbortSignal;

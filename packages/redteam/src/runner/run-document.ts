@@ -8,8 +8,9 @@ import { listMember, textMember } from "../oatf/json/values.js";
 import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
 import type { Gap } from "./gap.js";
+import { isServer } from "./mode.js";
 import type { RunnerOptions } from "./options.js";
-import { executeDocument, SUPPORTED_MODE } from "./execute-document.js";
+import { executeDocument } from "./execute-document.js";
 import type { ExecutionResult } from "./execute-document.js";
 import { isDeliberate, isRefusalEvent } from "./refusal.js";
 import { hasContent, hasValue } from "./request.js";
@@ -61,11 +62,10 @@ type Evaluation = { readonly verdict: Verdict; readonly misjudged: ReadonlyMap<s
 
 async function evaluateTrace(
   document: NormalizedDocument,
-  { trace }: ExecutionResult,
+  { trace, protocols }: ExecutionResult,
   options: RunnerOptions,
 ): Promise<Evaluation> {
-  const protocol = extractProtocol(SUPPORTED_MODE) ?? "";
-  const evaluation = { ...options.evaluation, protocols: new Set([protocol]) };
+  const evaluation = { ...options.evaluation, protocols };
   if (options.semantic === undefined) {
     return { verdict: evaluateAttack(document, trace, evaluation), misjudged: new Map() };
   }
@@ -131,7 +131,14 @@ function blindSpots(
   return (attack.indicators ?? []).flatMap((indicator, index) => {
     const verdict = verdicts[index];
     if (verdict === undefined) return [];
-    return indicatorGap(indicator, verdict, { joined: strict !== true, extractors }) ?? [];
+    const { actors } = attack.execution;
+    const incoming = new Set(
+      actors
+        .filter(({ mode }) => extractProtocol(mode) === indicator.protocol)
+        .map(({ mode }) => (isServer(mode) ? "request" : "response")),
+    );
+    const options = { joined: strict !== true, extractors, incoming };
+    return indicatorGap(indicator, verdict, options) ?? [];
   });
 }
 

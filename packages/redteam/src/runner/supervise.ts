@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import type { ActorReport, RunningActor } from "./actor.js";
+import type { ActorReport, RunningActor } from "./phase-engine.js";
 import { DEFAULT_TIMEOUTS } from "./options.js";
 import { timeoutError } from "./stopwatch.js";
 
@@ -13,13 +13,17 @@ export type Supervision = {
   failed(error: CountersignError): void;
 };
 
-/** Waits until all actors are done, and ends those that are late, or all of them on the operator's word. */
+/**
+ * Waits until all clients are done, and ends those that are late, or all actors on the operator's word. Servers serve
+ * until no client can send anything more.
+ */
 export async function superviseActors(
-  actors: readonly RunningActor[],
+  clients: readonly RunningActor[],
+  servers: readonly RunningActor[],
   { deadline, grace, signal, failed }: Supervision,
 ): Promise<ActorReport[]> {
   const stopAll = (): void => {
-    for (const actor of actors) actor.stop();
+    for (const actor of [...clients, ...servers]) actor.stop();
   };
   const late = setTimeout(() => {
     failed(timeoutError("document", deadline));
@@ -31,9 +35,11 @@ export async function superviseActors(
   };
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener("abort", onAbort, { once: true });
-  const reports = await Promise.all(actors.map(({ done }) => done));
+  const reports = await Promise.all(clients.map(({ done }) => done));
   clearTimeout(late);
   await pause(grace, signal);
+  for (const server of servers) server.finish();
+  reports.push(...(await Promise.all(servers.map(({ done }) => done))));
   signal?.removeEventListener("abort", onAbort);
   stopAll();
   return reports;

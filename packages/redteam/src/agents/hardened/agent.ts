@@ -3,11 +3,13 @@ import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../../oatf/json/values.js";
 import { createTurn, interruptOutcome } from "../turn.js";
-import type { AgentAnswer, AgentLogic, Turn } from "../turn.js";
+import type { AgentAnswer, AgentLogic, AgentOptions, Turn } from "../turn.js";
 import { detectIntents } from "../detect-intents.js";
 import type { Intent } from "../detect-intents.js";
 import { BANK, CUSTOMERS, DEFAULT_USER, FOREIGN_THREAD, openInterrupts } from "../bank.js";
 import type { Interrupt } from "../bank.js";
+import { consultPeers } from "../peers.js";
+import type { PeerAnswer } from "../peers.js";
 import { checkRequest, createThread } from "./guard.js";
 import type { CheckedInput, Thread } from "./guard.js";
 import { safeText } from "./sanitize.js";
@@ -19,7 +21,7 @@ const APPROVAL_MS = 300_000;
  * The same bank assistant with its holes closed: it keeps its own record of every thread, obeys the person's
  * visible words only, asks before it moves money, and shows nothing it has not cleaned.
  */
-export function createHardenedAgent(): AgentLogic {
+export function createHardenedAgent({ servers }: AgentOptions = {}): AgentLogic {
   const interrupts = openInterrupts();
   const threads = new Map([
     [FOREIGN_THREAD.id, createThread(FOREIGN_THREAD.owner)],
@@ -31,11 +33,16 @@ export function createHardenedAgent(): AgentLogic {
     return thread;
   };
   return {
-    answer(request): AgentAnswer {
+    async answer(request): Promise<AgentAnswer> {
       const input = checkRequest(request, threadOf, DEFAULT_USER);
       if ("status" in input) return { refusal: input };
       const turn = createTurn(input.threadId, input.runId);
-      respond(turn, input, threadOf(input.threadId), interrupts);
+      const peers = await servers?.();
+      const { answers } =
+        peers === undefined
+          ? { answers: [] }
+          : await consultPeers(peers, input.words, { elicit: () => undefined });
+      respond(turn, input, threadOf(input.threadId), interrupts, answers);
       return { events: turn.events };
     },
   };
@@ -43,7 +50,13 @@ export function createHardenedAgent(): AgentLogic {
 
 type Interrupts = Map<string, Interrupt>;
 
-function respond(turn: Turn, input: CheckedInput, thread: Thread, interrupts: Interrupts): void {
+function respond(
+  turn: Turn,
+  input: CheckedInput,
+  thread: Thread,
+  interrupts: Interrupts,
+  answers: readonly PeerAnswer[],
+): void {
   for (const answer of input.resume) {
     const asked = approved(answer, turn.threadId, interrupts);
     if (asked === undefined) {
@@ -58,6 +71,13 @@ function respond(turn: Turn, input: CheckedInput, thread: Thread, interrupts: In
     turn.finish();
     return;
   }
+  // Whatever a server answers is something to show, never something to do.
+  for (const { name, args, text } of answers) {
+    const shown = safeText(text).slice(0, LONGEST_REPLY);
+    turn.result(turn.call(name, args), shown);
+    turn.say(`The answer of ${name} is: ${shown}`);
+  }
+  if (answers.length > 0) return turn.finish();
   const [intent] = detectIntents(input.words);
   const outcome = intent === undefined ? undefined : act(turn, intent, input, thread, interrupts);
   if (intent === undefined) turn.say("Hello! What can I do for you?");

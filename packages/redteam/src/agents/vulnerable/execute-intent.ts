@@ -79,6 +79,9 @@ export function executeIntent(
     case "repeat":
       turn.say(`${intent.word} `.repeat(Math.min(intent.times, 20_000)));
       return undefined;
+    case "use":
+    case "ask":
+      return undefined;
     case "topic":
       return talk(turn, intent.topic, context);
   }

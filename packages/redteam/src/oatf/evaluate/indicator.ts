@@ -125,7 +125,8 @@ export function describeTarget(indicator: NormalizedIndicator): string {
 }
 
 /** Text of the document itself proves nothing about the agent. */
-function isOwnRequest({ direction, event }: TraceEntry): boolean {
+function isOwnRequest({ direction, event, isOwn }: TraceEntry): boolean {
+  if (isOwn === true) return true;
   return direction === "request" && event === "run_agent_input";
 }
 

@@ -10,7 +10,7 @@ export type Extensions = { [key: `x-${string}`]: JsonValue };
 export type SeverityLevel = "informational" | "low" | "medium" | "high" | "critical";
 /** How far an attack got. */
 export type Tier = "ingested" | "local_action" | "boundary_breach";
-/** Which way a message travelled, seen from the actor: `request` is what it sends. */
+/** Which way a message travelled: `request` from the client to the server, `response` back. A server actor sends responses. */
 export type Direction = "request" | "response";
 /** How an indicator looks at a message. */
 export type DetectionMethod = "pattern" | "expression" | "semantic";
