@@ -29,6 +29,8 @@ export type {
   RunnerLimits,
   RunnerOptions,
   RunnerTimeouts,
+  ServerAddresses,
+  ServerOptions,
   TransportKind,
 } from "./runner/options.js";
 export { executeDocument } from "./runner/execute-document.js";

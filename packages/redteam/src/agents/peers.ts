@@ -118,7 +118,7 @@ async function connect(url: string, manners: PeerManners) {
   });
   if (sample !== undefined) {
     client.setRequestHandler(types.CreateMessageRequestSchema, ({ params }) => {
-      const asked = params.messages.map(({ content }) => content).flat() as JsonValue[];
+      const asked = params.messages.flatMap(({ content }) => content) as JsonValue[];
       const text = sample([params.systemPrompt ?? "", textsOf(asked)].join("\n"));
       return { model: "northwind-1", role: "assistant", content: { type: "text", text } };
     });
@@ -187,4 +187,21 @@ function textsIn(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return "";
   if (textMember(value, "$case") === "text") return textMember(value, "value") ?? "";
   return textsIn(Object.values(value));
+}
+
+/** Tells an agent in this process where the servers of the running document are. */
+export type AddressBook = {
+  announce(addresses: PeerAddresses): void;
+  servers(): PeerAddresses;
+};
+
+/** Creates an address book without entries. */
+export function createAddressBook(): AddressBook {
+  let known: PeerAddresses = { mcp: {}, a2a: {} };
+  return {
+    announce(addresses) {
+      known = addresses;
+    },
+    servers: () => known,
+  };
 }

@@ -3,6 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import type { DocumentProblem, LoadedDocument } from "../library/library.js";
 import { textMember } from "../oatf/json/values.js";
 import type { NormalizedAttack } from "../oatf/index.js";
+import { isServer } from "../runner/mode.js";
 import type { RunnerOptions } from "../runner/options.js";
 import { probeTarget } from "../runner/probe.js";
 import { runDocument } from "../runner/run-document.js";
@@ -51,9 +52,12 @@ export async function runSuite(
   const waiting = documents
     .map((_, index) => index)
     .filter((index) => entries[index] === undefined);
+  const concurrent = waiting.filter((index) => !hasServers(documents[index]));
+  // The agent knows the servers of one document at a time, and would ask them in the runs of another document too.
+  const alone = waiting.filter((index) => hasServers(documents[index]));
   const isStopped = (): boolean => options.signal?.aborted === true;
-  const work = async (): Promise<void> => {
-    for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
+  const work = async (queue: number[]): Promise<void> => {
+    for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
       if (isStopped()) return;
       const loaded = documents[index];
       if (loaded === undefined || direct === undefined) return;
@@ -65,7 +69,9 @@ export async function runSuite(
       options.onEntry?.(entry, finished, documents.length);
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 4) }, work));
+  const workers = Array.from({ length: Math.max(1, options.concurrency ?? 4) });
+  await Promise.all(workers.map(() => work(concurrent)));
+  await work(alone);
   const ran = entries.filter((entry) => entry !== undefined);
   return {
     schema: REPORT_SCHEMA,
@@ -79,6 +85,11 @@ export async function runSuite(
     entries: ran,
     summary: summarize(ran),
   };
+}
+
+function hasServers(loaded: LoadedDocument | undefined): boolean {
+  if (loaded?.ok !== true) return false;
+  return loaded.document.attack.execution.actors.some(({ mode }) => isServer(mode));
 }
 
 async function greet(options: RunnerOptions, remarks: string[]): Promise<RunnerOptions> {

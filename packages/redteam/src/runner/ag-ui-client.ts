@@ -175,7 +175,7 @@ class AgUiClient implements Mode {
     const phase = this.#phase;
     const generated = (key: string): void =>
       this.#context.note({ code: "CS-002", message: `${key} generated` });
-    const named = withIds(input, generated);
+    const named = this.#withAddresses(withIds(input, generated));
     const body = this.#attacksByForm ? named : withMessageIds(named, generated);
     if (written !== undefined) {
       this.#requireForm("x-countersign-body", malformedPartOfBody(written));
@@ -218,6 +218,14 @@ class AgUiClient implements Mode {
     const request = requestOf(body, written, headers);
     this.#record("run_agent_input", body, written);
     stream.listen(this.#context.channel.start(request, stream));
+  }
+
+  /** Tells the agent where the servers of this execution are, where the caller wants it told in every run. */
+  #withAddresses(input: JsonObject): JsonObject {
+    const { addressesIn: key, addresses } = this.#context;
+    const props = ownMember(input, "forwardedProps") ?? {};
+    if (key === undefined || !isJsonObject(props)) return input;
+    return { ...input, forwardedProps: { ...props, [key]: { ...addresses } } };
   }
 
   #answerCalls(stream: RunStream): void {

@@ -119,6 +119,7 @@ export async function executeDocument(
     signal: options.signal,
     failed: told.failed,
   });
+  if (servers.length > 0) await announce({ mcp: {}, a2a: {} }, options, told.missed);
   const { notes, refusals, failures, gaps } = told;
   for (const { actor, problem } of skipped) {
     const message = `actor ${actor.name} was skipped: ${problem}`;
@@ -167,13 +168,21 @@ async function castOf(
 async function openServers(
   servers: readonly RunningActor[],
   addresses: ServerAddresses,
-  { servers: options }: RunnerOptions,
+  options: RunnerOptions,
   missed: (gap: Gap) => void,
 ): Promise<void> {
   if (servers.length === 0) return;
   for (const server of servers) await server.listen();
+  await announce(addresses, options, missed);
+}
+
+async function announce(
+  addresses: ServerAddresses,
+  { servers }: RunnerOptions,
+  missed: (gap: Gap) => void,
+): Promise<void> {
   try {
-    await options?.announce?.(addresses);
+    await servers?.announce?.(addresses);
   } catch {
     missed({ kind: "error", message: "the agent could not be told where the servers are" });
   }

@@ -1,4 +1,5 @@
 import { extractProtocol } from "../oatf/index.js";
+import { createA2aServer } from "./a2a-server.js";
 import { createAgUiClient } from "./ag-ui-client.js";
 import { createMcpServer } from "./mcp-server.js";
 import { isServer } from "./mode.js";
@@ -9,6 +10,7 @@ import type { RunnerOptions } from "./options.js";
 const MODES: ReadonlyMap<string, ModeFactory> = new Map([
   ["ag_ui_client", createAgUiClient],
   ["mcp_server", createMcpServer],
+  ["a2a_server", createA2aServer],
 ]);
 
 const NEEDS_SDK: ReadonlyMap<string, () => Promise<unknown>> = new Map([

@@ -40,7 +40,7 @@ export type ServerOptions = {
   readonly ports?: { readonly mcp?: number; readonly a2a?: number };
   /** The member of `forwardedProps` by which every run names the addresses. */
   readonly forwardedProps?: string;
-  /** Is called when all servers listen, before the first client starts. */
+  /** Is called when all servers listen, before the first client starts, and without addresses when they are closed. */
   announce?(addresses: ServerAddresses): void | Promise<void>;
 };
 

@@ -1,8 +1,7 @@
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { selectResponse } from "../oatf/index.js";
+import { extractProtocol, selectResponse } from "../oatf/index.js";
 import type { NormalizedPhase, ResponseEntry } from "../oatf/index.js";
-import { extractProtocol } from "../oatf/index.js";
 import { dispatchLists } from "../oatf/model/dispatch.js";
 import type { Stage } from "./mode.js";
 import { placeOf } from "./run-stream.js";

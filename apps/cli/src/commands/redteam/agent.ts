@@ -6,6 +6,7 @@ import {
 import type { Command } from "commander";
 import { printJson, printLine } from "../../output/print.js";
 import { readPort } from "../capture/arguments.js";
+import { readServersFile } from "./servers.js";
 
 const EXAMPLE = `
 The agent listens on the loopback interface only. It follows rules and uses no language model.
@@ -15,7 +16,7 @@ Examples:
   $ countersign redteam run --target http://127.0.0.1:8000/
 `;
 
-type Flags = { hardened?: boolean; port: number; json?: boolean };
+type Flags = { hardened?: boolean; port: number; serversFile?: string; json?: boolean };
 
 /** Adds `countersign redteam agent`. */
 export function registerAgent(group: Command): void {
@@ -24,6 +25,7 @@ export function registerAgent(group: Command): void {
     .description("start a vulnerable agent for tests, or a hardened one")
     .option("--hardened", "start the agent that resists the attacks")
     .option("-p, --port <number>", "port on 127.0.0.1, 0 for a free one", readPort, 0)
+    .option("--servers-file <file>", "file with the addresses of its MCP and A2A servers")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(agent);
@@ -31,7 +33,9 @@ export function registerAgent(group: Command): void {
 
 async function agent(flags: Flags): Promise<void> {
   const kind = flags.hardened === true ? "hardened" : "vulnerable";
-  const logic = kind === "hardened" ? createHardenedAgent() : createVulnerableAgent();
+  const { serversFile: file } = flags;
+  const options = file === undefined ? {} : { servers: () => readServersFile(file) };
+  const logic = kind === "hardened" ? createHardenedAgent(options) : createVulnerableAgent(options);
   const running = await serveAgent(logic, flags.port);
   const { url, webSocketUrl } = running;
   if (flags.json === true) printJson({ kind, url, webSocketUrl });

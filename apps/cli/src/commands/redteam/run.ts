@@ -10,11 +10,12 @@ import {
 } from "@countersign/redteam";
 import type { Comparison, SuiteReport, TransportKind } from "@countersign/redteam";
 import {
+  createAddressBook,
   createHardenedAgent,
   createVulnerableAgent,
   serveAgent,
 } from "@countersign/redteam/agents";
-import type { RunningAgent } from "@countersign/redteam/agents";
+import type { AddressBook, RunningAgent } from "@countersign/redteam/agents";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { requireFolder } from "../../files/path-exists.js";
@@ -28,6 +29,8 @@ import { readJson } from "../policy/read-json.js";
 import { readCount, readHeader, readSeconds } from "./flags.js";
 import { printComparison, printEntry, printSummary } from "./present.js";
 import { openResumeFile } from "./resume.js";
+import { addServerFlags, serverOptions } from "./servers.js";
+import type { ServerFlags } from "./servers.js";
 import { loadDocuments } from "./sources.js";
 
 /** Exit codes of `redteam run`, beside those every verb shares. */
@@ -58,7 +61,7 @@ Examples:
   $ countersign redteam run attacks/ --target http://127.0.0.1:8000/ --through http://127.0.0.1:8080/agents/support
 `;
 
-type Flags = {
+type Flags = ServerFlags & {
   target?: string;
   through?: string;
   demo?: "vulnerable" | "hardened";
@@ -83,7 +86,7 @@ type Flags = {
 
 /** Adds `countersign redteam run`. */
 export function registerRun(group: Command): void {
-  group
+  const command = group
     .command("run")
     .description("run attack documents against an agent and report which succeed")
     .argument(
@@ -135,6 +138,7 @@ export function registerRun(group: Command): void {
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(run);
+  addServerFlags(command);
 }
 
 async function run(paths: readonly string[], flags: Flags): Promise<void> {
@@ -145,12 +149,13 @@ async function run(paths: readonly string[], flags: Flags): Promise<void> {
     requireFolder(`--${option}`, flags[option]);
   }
   const baseline = flags.baseline === undefined ? undefined : readJson(flags.baseline);
-  const demo = await startDemoAgent(flags);
+  const book = flags.demo === undefined ? undefined : createAddressBook();
+  const demo = await startDemoAgent(flags, book);
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once("SIGINT", interrupt);
   try {
-    const report = await runAll(documents, targetOf(flags, demo), flags, stop.signal);
+    const report = await runAll(documents, targetOf(flags, demo), flags, book, stop.signal);
     const comparisons = baseline === undefined ? undefined : compareWithBaseline(report, baseline);
     present(report, comparisons, flags);
     process.exitCode = exitCodeOf(report, comparisons);
@@ -160,9 +165,14 @@ async function run(paths: readonly string[], flags: Flags): Promise<void> {
   }
 }
 
-function startDemoAgent({ demo }: Flags): Promise<RunningAgent> | undefined {
+function startDemoAgent(
+  { demo }: Flags,
+  book: AddressBook | undefined,
+): Promise<RunningAgent> | undefined {
   if (demo === undefined) return undefined;
-  return serveAgent(demo === "vulnerable" ? createVulnerableAgent() : createHardenedAgent());
+  return serveAgent(
+    demo === "vulnerable" ? createVulnerableAgent(book) : createHardenedAgent(book),
+  );
 }
 
 function targetOf(flags: Flags, demo: RunningAgent | undefined): string {
@@ -175,6 +185,7 @@ async function runAll(
   documents: ReturnType<typeof loadDocuments>,
   target: string,
   flags: Flags,
+  book: AddressBook | undefined,
   signal: AbortSignal,
 ): Promise<SuiteReport> {
   const { resume, through, demo } = flags;
@@ -191,6 +202,8 @@ async function runAll(
           idle: flags.idle,
           strict: flags.strict === true,
           reveal: flags.reveal === true,
+          mcp: flags.mcpTarget,
+          a2a: flags.a2aTarget,
         });
   const progress = createProgress("redteam", documents.length);
   const report = await runSuite(documents, {
@@ -198,6 +211,7 @@ async function runAll(
     ...(through === undefined ? {} : { through }),
     ...(flags.transport === undefined ? {} : { transport: flags.transport }),
     headers: flags.header ?? {},
+    ...serverOptions(flags, book),
     timeouts: { document: flags.timeout, idle: flags.idle },
     strict: flags.strict === true,
     evaluation: { evidence: { reveal: flags.reveal === true }, source: `countersign/${VERSION}` },
