@@ -55,8 +55,8 @@ class A2aServer implements Mode {
     context.addresses.a2a[actor.name] = this.#server.url;
   }
 
-  enter(): void {
-    // The state is read when the agent asks.
+  enter(state: JsonObject): void {
+    this.#side.enter(state);
   }
 
   send(method: string): void {

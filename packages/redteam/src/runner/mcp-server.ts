@@ -75,8 +75,8 @@ class McpServer implements Mode {
     context.addresses.mcp[actor.name] = `${this.#server.url}/mcp`;
   }
 
-  enter(): void {
-    // The state is read when the agent asks.
+  enter(state: JsonObject): void {
+    this.#side.enter(state);
   }
 
   send(method: string, params: JsonValue): void {

@@ -4,10 +4,13 @@ import { extractProtocol, selectResponse } from "../oatf/index.js";
 import type { NormalizedPhase, ResponseEntry } from "../oatf/index.js";
 import { dispatchLists } from "../oatf/model/dispatch.js";
 import type { Stage } from "./mode.js";
+import { hasContent } from "./request.js";
 import { placeOf } from "./run-stream.js";
 
 /** What both kinds of servers do: take requests, choose responses, and know what was delivered. */
 export type ServerSide = {
+  /** Checks the state of a phase that begins. The server reads it when the agent asks. */
+  enter(state: JsonObject): void;
   /** Records a message of the agent. */
   receive(event: string, content: JsonValue): void;
   /** Records an own message. */
@@ -30,6 +33,9 @@ export function createServerSide(stage: Stage): ServerSide {
     stage.observe(direction, content);
   };
   return {
+    enter(state) {
+      if (!hasContent(state)) stage.missed("error", "the state of the server has no payload");
+    },
     receive: (event, content) => keep("request", event, content),
     respond(event, content) {
       contacted.add(stage.phase);

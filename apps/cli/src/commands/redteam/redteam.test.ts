@@ -76,11 +76,18 @@ test("what was not delivered or could not be seen is named, and never exits clea
   const client = `{name: page, mode: ag_ui_client, phases: [{${input}}]}`;
   const cases: [execution: string, target: string, ...named: string[]][] = [
     [
-      `{actors: [${client}, {name: poison, mode: a2a_server, phases: [{state: {}}]}]}`,
+      `{actors: [${client}, {name: poison, mode: acme_server, phases: [{state: {}}]}]}`,
       "response.content",
       "unsupported",
       "poison",
-      "a2a_server",
+      "acme_server",
+    ],
+    [
+      `{actors: [${client}, {name: poison, mode: a2a_server, phases: [{state: {}}]}]}`,
+      "response.content",
+      "error",
+      "poison",
+      "no payload",
     ],
     [
       `{mode: ag_ui_client, phases: [{name: setup, ${input}, trigger: {event: raw}}, {name: strike, ${input}}]}`,
