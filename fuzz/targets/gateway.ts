@@ -6,7 +6,7 @@ import { createJwtAuthenticator } from "../../packages/gateway/src/access/jwt.js
 import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
-import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/cluster/order-giver.js";
+import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/cluster/order-operator.js";
 import {
   decodeText,
   encodeText,
@@ -221,7 +221,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/gateway/src/access/key-set.ts#readKeySet",
       "packages/gateway/src/access/key-file.ts#parseKeyFile",
-      "packages/gateway/src/cluster/order-giver.ts#readGiver",
+      "packages/gateway/src/cluster/order-operator.ts#readGiver",
     ],
     dictionary: [
       ".",

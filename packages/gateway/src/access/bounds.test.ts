@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { createAccess, OPEN_ACCESS, ANONYMOUS } from "./access.js";
 import type { Grant } from "./access.js";
 import { FailedAttempts } from "./failed-attempts.js";
-import { createLeases } from "./leases.js";
+import { createOpenGrants } from "./open-grants.js";
 import { RunSlots } from "../runs/run-slots.js";
 
 const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
@@ -25,35 +25,35 @@ test("runs of a principal are accepted up to the limit, rejected above it, and a
 });
 
 test("a lease ends once when its grant becomes invalid, and a removed lease is forgotten", async () => {
-  const leases = createLeases(5);
+  const openGrants = createOpenGrants(5);
   let good = true;
   const ended: string[] = [];
   const open = (id: string) => {
     const lease = { grant: grant(id, () => good), end: () => void ended.push(id) };
-    leases.add(lease);
+    openGrants.add(lease);
     return lease;
   };
   open("a");
-  leases.remove(open("b"));
-  expect(leases.size).toBe(1);
+  openGrants.remove(open("b"));
+  expect(openGrants.size).toBe(1);
   good = false;
   await vi.waitFor(() => expect(ended).toEqual(["a"]));
-  expect(leases.size).toBe(0);
-  leases.stop();
+  expect(openGrants.size).toBe(0);
+  openGrants.stop();
 });
 
 test("a lease ends when its grant cannot be checked, and a lease that fails to end does not keep others open", async () => {
-  const leases = createLeases(5);
+  const openGrants = createOpenGrants(5);
   const fail = (): never => {
     throw new Error("EIO");
   };
   const ended: string[] = [];
-  leases.add({ grant: grant("a", fail), end: fail });
-  leases.add({ grant: grant("b", fail), end: () => void ended.push("b") });
-  leases.add({ grant: grant("c"), end: () => void ended.push("c") });
+  openGrants.add({ grant: grant("a", fail), end: fail });
+  openGrants.add({ grant: grant("b", fail), end: () => void ended.push("b") });
+  openGrants.add({ grant: grant("c"), end: () => void ended.push("c") });
   await vi.waitFor(() => expect(ended).toEqual(["b"]));
-  expect(leases.size).toBe(1);
-  leases.stop();
+  expect(openGrants.size).toBe(1);
+  openGrants.stop();
 });
 
 test("failed attempts are limited per minute", () => {

@@ -1,8 +1,8 @@
-import { CountersignError } from "@countersign/core";
+import type { CountersignError } from "@countersign/core";
 import type { WebSocket } from "ws";
 import type { Signal } from "../base/signal.js";
-import "../base/errors.js";
 import { IdleTimer } from "./idle-timer.js";
+import { brokenOff } from "./upstream.js";
 import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
 /** Frames that may be queued before the socket is paused; bounds memory per stream. */
@@ -28,11 +28,7 @@ export function createFrameQueue(
     callback();
   };
   const broken = (reason: string): void => {
-    failure ??= new CountersignError(
-      "ERR_UPSTREAM_BROKEN",
-      `the stream of agent ${target.name} broke off (${reason})`,
-      { agent: target.name, reason },
-    );
+    failure ??= brokenOff(target, reason);
   };
   const idle = new IdleTimer(target, (error) => {
     failure ??= error;

@@ -1,8 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import type { Signal } from "../base/signal.js";
-import "../base/errors.js";
 import { IdleTimer } from "./idle-timer.js";
+import { brokenOff } from "./upstream.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
 /** Bytes that may be buffered before the response is paused; one read of a socket. */
@@ -71,7 +71,9 @@ export class HttpPieces implements UpstreamPieces {
     this.#failure = undefined;
     this.#response.destroy();
     if (failure === undefined || this.#signal.aborted) return "over";
-    throw this.#errorOf(failure);
+    if (failure instanceof CountersignError) throw failure;
+    const { code = "unknown" } = failure as NodeJS.ErrnoException;
+    throw brokenOff(this.#target, code, failure);
   }
 
   close(): void {
@@ -105,17 +107,5 @@ export class HttpPieces implements UpstreamPieces {
     this.#failure = failure;
     this.#notify();
     this.#idle.end();
-  }
-
-  #errorOf(failure: unknown): CountersignError {
-    if (failure instanceof CountersignError) return failure;
-    const { name: agent } = this.#target;
-    const reason = (failure as NodeJS.ErrnoException).code ?? "unknown";
-    return new CountersignError(
-      "ERR_UPSTREAM_BROKEN",
-      `the stream of agent ${agent} broke off (${reason})`,
-      { agent, reason },
-      { cause: failure },
-    );
   }
 }

@@ -7,7 +7,7 @@ import type { Signal } from "../base/signal.js";
 import "../base/errors.js";
 import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "../base/media-type.js";
-import { SESSION_HEADER, unreachable } from "./upstream.js";
+import { rejected, SESSION_HEADER, timedOut, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** The address of a target, as options of Node's HTTP client. */
@@ -25,15 +25,14 @@ export type HttpPool = {
 };
 
 /**
- * How long an idle connection is kept. Common servers (Node, uvicorn) hang up after 5 s. A request sent at that
- * moment is lost, and sending it twice could run an agent twice.
+ * How long an idle connection is kept. Common servers hang up after 5 s; a request sent at that moment is lost, and
+ * sending it twice could run an agent twice.
  */
 const FREE_SOCKET_MS = 4_000;
 
 /**
- * The `Accept` header for each setting of `accept`. The official encoders ignore `q` and respond with protobuf
- * wherever it is listed, some of them with empty frames, so SSE is offered alone unless the configuration asks for
- * protobuf.
+ * The `Accept` header for each setting of `accept`. The official encoders ignore `q`, and some respond with empty
+ * protobuf frames, so SSE is offered alone unless the configuration asks for protobuf.
  */
 const ACCEPT: Readonly<Record<NonNullable<UpstreamTarget["accept"]>, string>> = {
   sse: SSE_MEDIA_TYPE,
@@ -126,13 +125,7 @@ function responseOf(
   const forget = abortWith(outgoing, signal);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      outgoing.destroy(
-        new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not respond`, {
-          agent: target.name,
-          phase: "answer",
-          milliseconds: target.answerTimeoutMs,
-        }),
-      );
+      outgoing.destroy(timedOut(target, "answer"));
     }, target.answerTimeoutMs);
     const fail = (error: NodeJS.ErrnoException): void => {
       clearTimeout(timer);
@@ -140,8 +133,8 @@ function responseOf(
     };
     const hangUp = (): void => fail({ name: "Error", message: "", code: "ECONNRESET" });
     outgoing.on("error", fail);
-    // For a response that switches protocols Node's client emits neither a response nor an error. Without this the
-    // run would wait for ever and occupy a slot of its principal.
+    // For a response that switches protocols Node's client emits neither a response nor an error; the run would wait
+    // for ever.
     outgoing.on("close", hangUp);
     outgoing.once("response", (response) => {
       clearTimeout(timer);
@@ -178,14 +171,7 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
     throw error;
   };
   const status = response.statusCode ?? 0;
-  if (status !== 200) {
-    return refuse(
-      new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} responded with ${status}`, {
-        agent: target.name,
-        status,
-      }),
-    );
-  }
+  if (status !== 200) return refuse(rejected(target, status));
   const encoding = response.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
     return refuse(

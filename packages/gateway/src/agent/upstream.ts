@@ -99,6 +99,33 @@ export function unreachable(
   );
 }
 
+/** The error for a request that the agent did not accept. */
+export function rejected({ name: agent }: UpstreamTarget, status: number): CountersignError {
+  const message = `agent ${agent} responded with ${status}`;
+  return new CountersignError("ERR_UPSTREAM_STATUS", message, { agent, status });
+}
+
+/** The error for an agent that was silent for too long. */
+export function timedOut(target: UpstreamTarget, phase: "answer" | "idle"): CountersignError {
+  const { name: agent, answerTimeoutMs, idleTimeoutMs } = target;
+  const isIdle = phase === "idle";
+  return new CountersignError(
+    "ERR_UPSTREAM_TIMEOUT",
+    isIdle ? `agent ${agent} sent nothing for too long` : `agent ${agent} did not respond`,
+    { agent, phase, milliseconds: isIdle ? idleTimeoutMs : answerTimeoutMs },
+  );
+}
+
+/** The error for a stream that broke off. */
+export function brokenOff(
+  { name: agent }: UpstreamTarget,
+  reason: string,
+  cause?: unknown,
+): CountersignError {
+  const message = `the stream of agent ${agent} broke off (${reason})`;
+  return new CountersignError("ERR_UPSTREAM_BROKEN", message, { agent, reason }, { cause });
+}
+
 /** The agents of a gateway by name; only the configuration adds one. */
 export type Agents = {
   find(name: string): Upstream | undefined;

@@ -1,10 +1,9 @@
-import { CountersignError, DEFAULT_LIMITS } from "@countersign/core";
+import { DEFAULT_LIMITS } from "@countersign/core";
 import { WebSocket } from "ws";
 import { answerPings } from "../base/heartbeats.js";
 import type { Signal } from "../base/signal.js";
-import "../base/errors.js";
 import { createFrameQueue } from "./frame-queue.js";
-import { SESSION_HEADER, unreachable } from "./upstream.js";
+import { rejected, SESSION_HEADER, timedOut, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Bytes that may be buffered for an agent; its input alone may take most of them. */
@@ -61,31 +60,13 @@ function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Prom
     socket.on("close", () => signal.removeEventListener("abort", abort));
     socket.once("open", resolve);
     socket.once("unexpected-response", (_request, response) => {
-      const status = response.statusCode ?? 0;
       socket.terminate();
-      reject(
-        new CountersignError(
-          "ERR_UPSTREAM_STATUS",
-          `agent ${target.name} responded with ${status}`,
-          {
-            agent: target.name,
-            status,
-          },
-        ),
-      );
+      reject(rejected(target, response.statusCode ?? 0));
     });
-    socket.on("error", (error: NodeJS.ErrnoException) => reject(refusalOf(target, error)));
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      // The library has no error code for its handshake timeout.
+      const isTimeout = error.message === "Opening handshake has timed out";
+      reject(isTimeout ? timedOut(target, "answer") : unreachable(target, error));
+    });
   });
-}
-
-function refusalOf(target: UpstreamTarget, error: NodeJS.ErrnoException): CountersignError {
-  // The library has no error code for its handshake timeout.
-  if (error.message === "Opening handshake has timed out") {
-    return new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not respond`, {
-      agent: target.name,
-      phase: "answer",
-      milliseconds: target.answerTimeoutMs,
-    });
-  }
-  return unreachable(target, error);
 }

@@ -13,7 +13,7 @@ import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-s
 import { follow } from "../store/follow.js";
 import type { Following } from "../store/follow.js";
 import type { FleetOrder, OrderAnswer, SignStopped, StopOrder } from "../sessions/orders.js";
-import { readGiver, sealGiver } from "./order-giver.js";
+import { readOperator, sealOperator } from "./order-operator.js";
 import { OrderSlots } from "./order-slots.js";
 import { SessionBeats } from "./session-beats.js";
 import { stopRuns } from "../sessions/orders.js";
@@ -81,11 +81,11 @@ export class Fleet {
       { readAfter: (serial) => this.#store.ordersAfter(serial), page: ORDER_PAGE },
       {
         // Orders from before this gateway started do not concern its runs.
-        onEntry: (entry) => this.#obey(entry, isKnown ? undefined : sessions, gateway),
+        onEntry: (entry) => this.#receive(entry, isKnown ? undefined : sessions, gateway),
         onStale: (isStale) => {
-          this.#heard(!isStale);
+          this.#onResponse(!isStale);
           // The database may have removed orders with tokens during the outage.
-          if (!isStale) void this.#learn(sessions).catch(() => undefined);
+          if (!isStale) void this.#loadTokens(sessions).catch(() => undefined);
         },
       },
     );
@@ -109,7 +109,7 @@ export class Fleet {
     this.#beating = beat(0);
     await this.#beating;
     // After the first heartbeat: from then on, senders of tokens wait for this gateway too.
-    await this.#learn(sessions);
+    await this.#loadTokens(sessions);
   }
 
   /** The other live gateways. */
@@ -144,7 +144,7 @@ export class Fleet {
     stop: StopOrder,
   ): Promise<{ readonly answers: readonly OrderAnswer[]; readonly isPartial: boolean }> {
     const id = randomUUID();
-    const by = sealGiver(this.#seal, id, stop, operator);
+    const by = sealOperator(this.#seal, id, stop, operator);
     return this.#stop(id, { kind: "stop", stop, by });
   }
 
@@ -201,7 +201,7 @@ export class Fleet {
     try {
       const members = await this.#store.members();
       if (members.length === 0) return { answers: [], missing: 0 };
-      this.#note(id);
+      this.#markDone(id);
       await this.#store.order(id, order);
       const until = performance.now() + ANSWERS_MS;
       for (;;) {
@@ -219,7 +219,7 @@ export class Fleet {
   }
 
   /** Loads the tokens handed to sessions before this gateway started, or during an outage. */
-  async #learn(sessions: Sessions): Promise<void> {
+  async #loadTokens(sessions: Sessions): Promise<void> {
     const kept = (await this.#store.keptTokens()).flatMap(({ sealed, at }) => {
       const read = readHandedToken(this.#seal.open(sealed));
       return read === undefined ? [] : [{ ...read, at }];
@@ -234,13 +234,13 @@ export class Fleet {
     }
   }
 
-  #obey({ id, from, order }: NumberedOrder, sessions: Sessions | undefined, gateway: string): void {
+  #receive({ id, from, order }: NumberedOrder, sessions: Sessions | undefined, gateway: string): void {
     if (this.#done.has(id)) return;
-    this.#note(id);
+    this.#markDone(id);
     if (sessions === undefined || from === gateway) return;
-    const stopped = this.#carryOut(order, sessions);
+    const stopped = this.#execute(order, sessions);
     if (stopped === undefined) return;
-    const operator = stopped.length === 0 ? undefined : readGiver(this.#seal, id, order);
+    const operator = stopped.length === 0 ? undefined : readOperator(this.#seal, id, order);
     // When the answer cannot be written, the sender reports a timeout.
     void this.#answer(id, stopped, operator).catch(() => undefined);
   }
@@ -263,7 +263,7 @@ export class Fleet {
   }
 
   /** Executes an order and returns the stopped runs; `undefined` when it cannot be read. */
-  #carryOut(order: FleetOrder, sessions: Sessions): OrderAnswer["stopped"] | undefined {
+  #execute(order: FleetOrder, sessions: Sessions): OrderAnswer["stopped"] | undefined {
     if (order.kind === "stop") {
       const isPersons = order.stop.principal !== undefined;
       return stopRuns(sessions, order.stop, isPersons ? REASONS.person : REASONS.operator);
@@ -276,14 +276,14 @@ export class Fleet {
     return [];
   }
 
-  #note(id: string): void {
+  #markDone(id: string): void {
     this.#done.add(id);
     if (this.#done.size <= MAX_DONE) return;
     const [oldest] = this.#done;
     if (oldest !== undefined) this.#done.delete(oldest);
   }
 
-  #heard(didAnswer: boolean): void {
+  #onResponse(didAnswer: boolean): void {
     if (this.#isSilent === !didAnswer) return;
     this.#isSilent = !didAnswer;
     if (didAnswer) this.#journal.info({}, "other gateways are heard again");

@@ -13,7 +13,7 @@ export type FoundGateway = {
   readonly isListed: boolean;
 };
 
-type DeliveredState = FoundGateway & { readonly seenAt: number };
+type CachedGateway = FoundGateway & { readonly seenAt: number };
 
 /** Milliseconds for which a listed gateway is served from the cache. */
 const FRESH_MS = 5000;
@@ -27,7 +27,7 @@ const KEEP_MS = 30_000;
 export class GatewayDirectory {
   readonly #members: () => Promise<readonly FleetMember[]>;
   readonly #seal: AddressSeal;
-  #known = new Map<string, DeliveredState>();
+  #known = new Map<string, CachedGateway>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -61,7 +61,7 @@ export class GatewayDirectory {
   async #read(): Promise<void> {
     const members = await this.#members();
     const now = performance.now();
-    const known = new Map<string, DeliveredState>();
+    const known = new Map<string, CachedGateway>();
     for (const [tag, before] of this.#known) {
       if (now - before.seenAt < KEEP_MS) known.set(tag, { ...before, isListed: false });
     }

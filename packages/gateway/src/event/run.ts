@@ -11,7 +11,7 @@ import type {
 } from "@countersign/wire/dialects";
 import type { ClientSink } from "./sink.js";
 import type { DecisionResult, DecisionRequest } from "./judge.js";
-import type { EarlierThread } from "../thread/held-thread.js";
+import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { Clock, MintId } from "../base/ports.js";
 import type { Recorded, Recorder } from "./recorder.js";
 import type { WithheldRegister } from "./withheld-register.js";

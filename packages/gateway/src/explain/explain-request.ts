@@ -56,10 +56,10 @@ export function explainRequest(value: JsonValue, policy: CompiledPolicy): Reques
 }
 
 function stepOf(finding: Finding, mode: "enforce" | "observe"): RequestStep {
-  const { code, reason, at, isRemark, remedy = remedyOf(code) } = finding;
+  const { code, reason, at, isReportOnly, remedy = remedyOf(code) } = finding;
   return {
     rule: ruleOf(finding),
-    outcome: isRemark === true ? "passed" : mode === "enforce" ? "blocked" : "observed",
+    outcome: isReportOnly === true ? "passed" : mode === "enforce" ? "blocked" : "observed",
     code,
     reason,
     ...(at === undefined ? {} : { pointer: at }),

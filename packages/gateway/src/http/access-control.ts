@@ -6,8 +6,8 @@ import { ResumableStreams } from "./resume/resumable-streams.js";
 import type { ResumeElsewhere } from "./resume/resume-request.js";
 import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "../access/access.js";
 import type { Access } from "../access/access.js";
-import { createLeases } from "../access/leases.js";
-import type { Leases } from "../access/leases.js";
+import { createOpenGrants } from "../access/open-grants.js";
+import type { OpenGrants } from "../access/open-grants.js";
 import { RunSlots } from "../runs/run-slots.js";
 import { SessionOwners } from "../sessions/session-owners.js";
 import { Tickets } from "../access/tickets.js";
@@ -16,7 +16,7 @@ import { Tickets } from "../access/tickets.js";
 export type AccessControl = {
   readonly access: Access;
   readonly limits: ListenLimits;
-  readonly leases: Leases;
+  readonly openGrants: OpenGrants;
   readonly owners: SessionOwners;
   readonly runs: RunSlots;
   readonly tickets: Tickets;
@@ -48,7 +48,7 @@ export type AccessControlOptions = {
 export function createAccessControl(options: AccessControlOptions): AccessControl {
   const { clock, access = OPEN_ACCESS, limits } = options;
   const resolved = { ...DEFAULT_LISTEN_LIMITS, ...limits };
-  const leases = createLeases();
+  const openGrants = createOpenGrants();
   return {
     access: {
       allowsAnonymous: access.allowsAnonymous,
@@ -64,13 +64,13 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
       restore: (name) => access.restore?.(name),
     },
     limits: resolved,
-    leases,
+    openGrants,
     owners: new SessionOwners({ clock, store: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
     tickets: new Tickets({ clock, access, store: options.ledger, key: options.ticketKey }),
     resumableStreams: new ResumableStreams(resolved, options.createStreamKey),
     relays: options.openRelays?.(resolved),
-    close: () => leases.stop(),
+    close: () => openGrants.stop(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { tokenError } from "../access/access.js";
 import type { Grant } from "../access/access.js";
 import type { AccessControl } from "./access-control.js";
-import type { Lease } from "../access/leases.js";
+import type { OpenGrant } from "../access/open-grants.js";
 import { ACCESS_EXPIRED } from "../outbound/deliver/run-error.js";
 import { startRun } from "../runs/start-run.js";
 import type { RunRequest, StartedRun } from "../runs/start-run.js";
@@ -45,7 +45,7 @@ export async function startGrantedRun(
 }
 
 /** A run slot and a lease. It lives as long as the stream, so it holds no reference to the request. */
-class GrantedRun implements Lease {
+class GrantedRun implements OpenGrant {
   readonly grant: Grant;
   isExpired = false;
   readonly #accessControl: AccessControl;
@@ -56,7 +56,7 @@ class GrantedRun implements Lease {
     this.grant = grant;
     this.#accessControl = accessControl;
     this.#release = accessControl.runs.take(grant.principal);
-    accessControl.leases.add(this);
+    accessControl.openGrants.add(this);
   }
 
   begin(handle: RunHandle): void {
@@ -70,7 +70,7 @@ class GrantedRun implements Lease {
   }
 
   close(): void {
-    this.#accessControl.leases.remove(this);
+    this.#accessControl.openGrants.remove(this);
     this.#release();
   }
 }

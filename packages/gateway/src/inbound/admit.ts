@@ -123,7 +123,7 @@ function applyFindings(request: InboundRequest, findings: readonly Finding[]): v
   if (refusing !== undefined) request.decision = denialOf(refusing);
   else if (request.decision?.allow === true) {
     const { observed } = request.decision;
-    if (observed !== undefined && !isFindingDenial(observed)) request.policyRemark = observed;
+    if (observed !== undefined && !isFindingDenial(observed)) request.policyWouldBlock = observed;
     // The receipt names the rule that would block in enforce mode: a finding comes first there too.
     const first = wouldBlock === undefined ? observed : denialOf(wouldBlock);
     const [remark] = remarks;

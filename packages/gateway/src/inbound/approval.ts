@@ -5,8 +5,8 @@ import type { CallApprovals } from "../event/run.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
 import { MAX_NAMED_TOOLS } from "../thread/thread-state.js";
 import type { AskedCall, ThreadState } from "../thread/thread-state.js";
-import { isSameCall } from "./resume.js";
-import type { Approval } from "./resume.js";
+import { isSameCall } from "./interrupt-answers.js";
+import type { Approval } from "./interrupt-answers.js";
 
 /**
  * The person's answers that bind the calls of a run; `undefined` if there are none.

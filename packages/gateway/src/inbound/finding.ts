@@ -45,7 +45,7 @@ export type Finding = {
   /** Open interrupts without an answer. */
   readonly open?: readonly string[];
   /** Recorded, but never refused. */
-  readonly isRemark?: true;
+  readonly isReportOnly?: true;
   /** Refused in every policy mode, because the gateway cannot do it. */
   readonly isMandatory?: true;
 };
@@ -67,7 +67,7 @@ export const SECOND_RUN: Finding = {
 };
 
 /** A row that only one gateway can write, and the finding for the gateway that comes second. A lookup writes nothing. */
-export type Claim = {
+export type AnswerClaim = {
   readonly row: StoredRow;
   readonly finding: Finding;
   readonly isLookup?: true;
@@ -100,16 +100,16 @@ export function sortFindings(
     ({ check, isMandatory }) => isMandatory === true || request.mode(check) !== "off",
   );
   const refusing = counted.find(
-    ({ check, isRemark, isMandatory }) =>
-      isMandatory === true || (isRemark !== true && request.mode(check) === "enforce"),
+    ({ check, isReportOnly, isMandatory }) =>
+      isMandatory === true || (isReportOnly !== true && request.mode(check) === "enforce"),
   );
-  const isRemark = (finding: Finding): boolean => finding.isRemark === true;
-  const wouldBlock = counted.filter((finding) => !isRemark(finding));
+  const isReportOnly = (finding: Finding): boolean => finding.isReportOnly === true;
+  const wouldBlock = counted.filter((finding) => !isReportOnly(finding));
   return {
     refusing,
     wouldBlock: wouldBlock[0],
     wouldBlockRules: wouldBlock.map(ruleOf),
-    remarks: counted.filter(isRemark),
+    remarks: counted.filter(isReportOnly),
   };
 }
 

@@ -2,7 +2,7 @@ import type { RequestSettings } from "@countersign/policy";
 import type { Message, RunAgentInput } from "@countersign/wire";
 import type { StoredRow } from "../store/keyed-store.js";
 import { compareMessage, recordOf } from "../thread/message-record.js";
-import { isSubsequence } from "../thread/held-thread.js";
+import { isSubsequence } from "../thread/earlier-thread.js";
 import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { prefixProblem } from "./run-prefix.js";
@@ -29,7 +29,7 @@ export function reviewHistory(
   settings: RequestSettings["history"],
 ): HistoryReview {
   const review = compareMessages(messages, state, settings);
-  const isSame = review.findings.every(isRemark);
+  const isSame = review.findings.every(isReportOnly);
   // A client may lack a message that a stopped run delivered. Its result under another id then looks like a new one.
   if (isSame && !review.fresh.some(({ role }) => role === "tool")) return review;
   const regrouped = regroupTurns(
@@ -39,7 +39,7 @@ export function reviewHistory(
   if (regrouped === undefined) return review;
   const loose = new Set([...state.loose, ...regrouped.superseded]);
   const again = compareMessages(regrouped.messages, { ...state, loose }, settings);
-  if (!again.findings.every(isRemark)) return review;
+  if (!again.findings.every(isReportOnly)) return review;
   if (isSame && again.fresh.length === review.fresh.length) return review;
   const fresh = new Set(again.fresh.map(({ id }) => id));
   const replaced = [...regrouped.replaced].map(([message, run]) =>
@@ -78,15 +78,15 @@ function withoutPlaceholders(
   return messages.flatMap((message, index) => (isPlaceholder(message) ? [] : [{ index, message }]));
 }
 
-function isRemark(finding: Finding): boolean {
-  return finding.isRemark === true;
+function isReportOnly(finding: Finding): boolean {
+  return finding.isReportOnly === true;
 }
 
 /** The place of a finding in the request, and how the gateway treats it. */
 type Place = {
   readonly index?: number;
   readonly about?: string;
-  readonly isRemark?: boolean;
+  readonly isReportOnly?: boolean;
   readonly remedy?: string;
 };
 
@@ -125,7 +125,7 @@ function compareMessages(
   const find = (
     code: FindingCode,
     reason: string,
-    { index, about, isRemark, remedy }: Place,
+    { index, about, isReportOnly, remedy }: Place,
   ): void => {
     review.findings.push({
       check: "history",
@@ -133,7 +133,7 @@ function compareMessages(
       reason,
       at: index === undefined ? pointerTo("messages") : pointerTo("messages", index),
       ...(about === undefined ? {} : { about }),
-      ...(isRemark === true ? { isRemark } : {}),
+      ...(isReportOnly === true ? { isReportOnly } : {}),
       ...(remedy === undefined ? {} : { remedy }),
     });
   };
@@ -167,7 +167,7 @@ function compareMessages(
         const reason = `message ${index} was open when the gateway ended`;
         find("ERR_HISTORY_UNFINISHED", reason, {
           index,
-          isRemark: settings.unfinished === "accept",
+          isReportOnly: settings.unfinished === "accept",
         });
       }
       // The request shows which part of the message the client has.
@@ -190,7 +190,7 @@ function compareMessages(
     const isRemarkOnly = settings.interleaved === "accept";
     const reason = "a new message stands in front of one that was delivered before";
     if (position !== undefined)
-      find("ERR_HISTORY_INTERLEAVED", reason, { ...indexOf(position), isRemark: isRemarkOnly });
+      find("ERR_HISTORY_INTERLEAVED", reason, { ...indexOf(position), isReportOnly: isRemarkOnly });
   }
   return review;
 }

@@ -83,7 +83,7 @@ export type InboundRequest = {
   /** After decide. */
   decision?: Decision;
   /** After decide: the policy's denial in observe mode. */
-  policyRemark?: Denial;
+  policyWouldBlock?: Denial;
   /** After decide: the token that the decision considered. */
   capabilityId?: string;
   /** After record. */

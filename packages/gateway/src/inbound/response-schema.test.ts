@@ -3,7 +3,7 @@ import type { RunAgentInput } from "@countersign/wire";
 import { expect, test } from "vitest";
 import type { ThreadState } from "../thread/thread-state.js";
 import { createAnswerCheck, MAX_SCHEMA_CHARACTERS } from "./response-schema.js";
-import { reviewResume } from "./resume.js";
+import { reviewAnswers } from "./interrupt-answers.js";
 
 const AMOUNT: JsonObject = { type: "object", properties: { amount: { type: "number" } } };
 
@@ -46,7 +46,7 @@ test("thousands of answers to one interrupt are refused without validating each"
   const input = { protocolVersion: "1.0", resume: Array.from({ length: 20_000 }, () => entry) };
   const interrupts = new Map([["i", { runId: "r", responseSchema: AMOUNT, toolCallId: "c" }]]);
   const state = { interrupts, declined: [], calls: new Map() } as unknown as ThreadState;
-  const { findings, approvals } = reviewResume(input as unknown as RunAgentInput, state, 0);
+  const { findings, approvals } = reviewAnswers(input as unknown as RunAgentInput, state, 0);
   expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(["ERR_RESUME_ANSWERED"]));
   expect(approvals).toHaveLength(1);
 });

@@ -5,10 +5,10 @@ import { declaredRows } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { reviewClientData } from "./client-data.js";
 import { reviewTools } from "./declared-tools.js";
-import type { Claim, Finding } from "./finding.js";
+import type { AnswerClaim, Finding } from "./finding.js";
 import { reviewHistory } from "./history.js";
-import { reviewResume } from "./resume.js";
-import type { Approval } from "./resume.js";
+import { reviewAnswers } from "./interrupt-answers.js";
+import type { Approval } from "./interrupt-answers.js";
 import { reviewToolResults } from "./tool-results.js";
 
 /** The findings of a request, and the rows for the ledger if it is admitted. */
@@ -16,7 +16,7 @@ export type InputReview = {
   readonly findings: Finding[];
   readonly rows: StoredRow[];
   /** Rows that only one gateway can write, if nothing else refuses the request. */
-  readonly claims: readonly Claim[];
+  readonly claims: readonly AnswerClaim[];
   readonly approvals: readonly Approval[];
   /** The request says nothing new, so the open interrupts stay open. */
   readonly keepsInterrupts: boolean;
@@ -37,7 +37,7 @@ export function reviewInput(
   const history = reviewHistory(input, state, request.history);
   const results = reviewToolResults(input, history.fresh, state);
   const keepsInterrupts = history.fresh.length === 0 && saysNothing(input, written);
-  const resume = reviewResume(input, state, now, keepsInterrupts);
+  const resume = reviewAnswers(input, state, now, keepsInterrupts);
   return {
     findings: [
       ...history.findings,

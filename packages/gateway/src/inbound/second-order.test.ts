@@ -54,7 +54,7 @@ const settingsOf = (history: string) =>
 function codes(messages: readonly Message[], state: ThreadState, history = "{}"): string[] {
   const input = { threadId: "t", runId: "r", messages: [...messages] };
   const { findings } = reviewHistory(input, state, settingsOf(history));
-  return findings.filter(({ isRemark }) => isRemark !== true).map(({ code }) => code);
+  return findings.filter(({ isReportOnly }) => isReportOnly !== true).map(({ code }) => code);
 }
 
 /** Every selection of the messages, in every order. */

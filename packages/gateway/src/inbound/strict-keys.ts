@@ -78,11 +78,11 @@ export function reviewKeys(
   const isText = translated !== raw && isJsonObject(raw) && Object.hasOwn(raw, "message");
   const isMixed = isText && Object.keys(raw).length > 1;
   if (first !== undefined || isMixed) {
-    const isRemark = unknownKeys === "strip" && !isMixed;
+    const isReportOnly = unknownKeys === "strip" && !isMixed;
     find(
       "AG-UI does not define a part of the request",
       pointerOf(first ?? ""),
-      isRemark ? { isRemark } : {},
+      isReportOnly ? { isReportOnly } : {},
     );
   }
   return { findings, removed, isAmbiguous: respelled !== undefined };

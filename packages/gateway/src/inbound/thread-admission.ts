@@ -33,13 +33,13 @@ const NOTICE_MS = 500;
 
 /** Admits requests to threads; the only owner of their locks at this gateway and of their withheld content. */
 export class ThreadAdmission {
-  readonly #ledger: KeyedStore;
+  readonly #store: KeyedStore;
   readonly #clock: Clock;
   readonly #open = new Map<string, OpenThread>();
   readonly #registers = new WithheldThreads();
 
-  constructor(ledger: KeyedStore, clock: Clock) {
-    this.#ledger = ledger;
+  constructor(store: KeyedStore, clock: Clock) {
+    this.#store = store;
     this.#clock = clock;
   }
 
@@ -86,7 +86,7 @@ export class ThreadAdmission {
   ): Promise<ThreadLease> {
     const run = { kind: "run", id: input.runId } as const;
     const owning = { partition: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
-    const { known, rows } = await this.#ledger.claim(
+    const { known, rows } = await this.#store.claim(
       [
         { ...owning, isLookup: true },
         { partition: key, row: { ...run, value: { at: this.#clock.now() } } },
@@ -99,7 +99,7 @@ export class ThreadAdmission {
       session?.settle(sessionKnown);
     } catch (error) {
       // A request to another principal's session must not use up a run id.
-      if (used === undefined) await this.#ledger.write(key, [], [run]);
+      if (used === undefined) await this.#store.write(key, [], [run]);
       throw error;
     }
     const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
@@ -126,11 +126,11 @@ export class ThreadAdmission {
       const reason = "this run id was used before";
       findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason, at: "/runId" });
     }
-    const isSound = findings.every(({ isRemark }) => isRemark === true);
+    const isSound = findings.every(({ isReportOnly }) => isReportOnly === true);
     const claimed = isSound ? await this.#claim(key, review, findings) : [];
     if (used === undefined) claimed.push(run);
     return new ThreadLease({
-      ledger: this.#ledger,
+      store: this.#store,
       key,
       open,
       input,
@@ -153,13 +153,13 @@ export class ThreadAdmission {
 
   /**
    * Claims the interrupts and calls that may be answered once; returns the keys that were free. Two
-   * gateways that share a ledger may both have read that there was no answer yet. The same answer
+   * gateways that share a store may both have read that there was no answer yet. The same answer
    * may come again after a run that broke off.
    */
   async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<RowName[]> {
     const free: RowName[] = [];
     if (claims.length === 0) return free;
-    const { known } = await this.#ledger.claim(
+    const { known } = await this.#store.claim(
       claims.map(({ row, isLookup }) => ({
         partition: key,
         row,

@@ -3,10 +3,10 @@ import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
 import { FOREIGN } from "./finding.js";
 import type { Finding } from "./finding.js";
-import type { Approval } from "./resume.js";
+import type { Approval } from "./interrupt-answers.js";
 import type { InputReview } from "./review.js";
-import { earlierThread } from "../thread/held-thread.js";
-import type { EarlierThread } from "../thread/held-thread.js";
+import { earlierThread } from "../thread/earlier-thread.js";
+import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { TraceWrite } from "../thread/run-notes.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
@@ -54,7 +54,7 @@ export class OpenThread {
 
 /** Options of {@link ThreadLease}. */
 export type LeaseFacts = {
-  readonly ledger: KeyedStore;
+  readonly store: KeyedStore;
   readonly key: string;
   readonly open: OpenThread;
   readonly input: RunAgentInput;
@@ -62,7 +62,7 @@ export type LeaseFacts = {
   readonly findings: readonly Finding[];
   readonly review: InputReview;
   readonly writtenKeys: readonly string[] | undefined;
-  /** Whether a request with a history that differs from the ledger is rejected. */
+  /** Whether a request with a history that differs from the store is rejected. */
   readonly isHistoryChecked: boolean;
   /** Keys that were free before this request claimed them. */
   readonly claimed: readonly RowName[];
@@ -94,7 +94,7 @@ export class ThreadLease {
   readonly #isHistoryChecked: boolean;
   readonly #keepsInterrupts: boolean;
   readonly #withheld: readonly StoredRow[];
-  readonly #ledger: KeyedStore;
+  readonly #store: KeyedStore;
   readonly #key: string;
   readonly #open: OpenThread;
   readonly #input: RunAgentInput;
@@ -112,7 +112,7 @@ export class ThreadLease {
   #isStateTaken = true;
 
   constructor(facts: LeaseFacts) {
-    const { ledger, key, open, input, state, findings, review, claimed } = facts;
+    const { store, key, open, input, state, findings, review, claimed } = facts;
     this.findings = findings;
     this.approvals = review.approvals;
     this.state = state;
@@ -123,7 +123,7 @@ export class ThreadLease {
     this.#owner = facts.owner;
     this.#registers = facts.registers;
     this.#withheld = facts.withheld;
-    this.#ledger = ledger;
+    this.#store = store;
     this.#key = key;
     this.#open = open;
     this.#input = input;
@@ -139,7 +139,7 @@ export class ThreadLease {
    */
   async claim(): Promise<Finding | undefined> {
     if (this.#owning === undefined) return undefined;
-    const { known } = await this.#ledger.claim([this.#owning]);
+    const { known } = await this.#store.claim([this.#owning]);
     const mine = this.#owning.row.value["owner"];
     return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
   }
@@ -153,7 +153,7 @@ export class ThreadLease {
       remark === undefined && this.findings.every(({ check }) => check !== "state");
     if (this.#newRows.length === 0) return;
     const { rows, removed } = undoOf(this.state, this.#newRows);
-    await this.#ledger.write(this.#key, this.#newRows);
+    await this.#store.write(this.#key, this.#newRows);
     apply(this.state, this.#newRows);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }
@@ -180,7 +180,7 @@ export class ThreadLease {
   }
 
   /**
-   * Starts the run. The returned function writes events to the ledger before they are delivered.
+   * Starts the run. The returned function writes events to the store before they are delivered.
    */
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     // The agent has read the request, so it can no longer be undone.
@@ -250,11 +250,11 @@ export class ThreadLease {
     const fresh = register?.take();
     const denied = this.#denied?.take();
     if (fresh === undefined && denied === undefined) {
-      return write && this.#ledger.write(this.#key, write.rows, write.removed);
+      return write && this.#store.write(this.#key, write.rows, write.removed);
     }
     const { rows, removed } = write ?? NOTHING;
     const withheld = fresh === undefined ? NO_ROWS : withheldRows(this.#owner, fresh);
-    return this.#ledger
+    return this.#store
       .write(this.#key, [...rows, ...withheld, ...(denied ?? NO_ROWS)], removed)
       .catch((error: unknown) => {
         if (fresh !== undefined) register?.putBack(fresh);

@@ -5,7 +5,7 @@ import type { StoredRow } from "../store/keyed-store.js";
 import { rowOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { digestOf } from "../thread/digest.js";
-import type { Claim, Finding, FindingCode } from "./finding.js";
+import type { AnswerClaim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./finding.js";
 
 /** Checks new results against the delivered calls: the tool is the client's, the call is complete, and the result is the first. */
@@ -13,10 +13,10 @@ export function reviewToolResults(
   { messages, resume = [] }: RunAgentInput,
   fresh: readonly Message[],
   { calls, interrupts }: ThreadState,
-): { findings: Finding[]; rows: StoredRow[]; claims: Claim[] } {
+): { findings: Finding[]; rows: StoredRow[]; claims: AnswerClaim[] } {
   const findings: Finding[] = [];
   const rows: StoredRow[] = [];
-  const claims: Claim[] = [];
+  const claims: AnswerClaim[] = [];
   const answered = new Set<string>();
   const places = new Map(messages.map((message, index) => [message, index]));
   for (const message of fresh) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
 import { Exchange } from "./exchange.js";
-import { HeldCount } from "./held-count.js";
+import { ReservedCount } from "./reserved-count.js";
 import { VELOCITY } from "./velocity-caps.js";
 
 const LIMIT: CountedLimit = { kind: "window", max: 16, capacity: 16, windowMs: 60_000 };
@@ -35,8 +35,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
 
-const counts = (name: string, length: number): HeldCount[] =>
-  Array.from({ length }, (_, index) => new HeldCount(`${name}${index}`, 0, VELOCITY.terms));
+const counts = (name: string, length: number): ReservedCount[] =>
+  Array.from({ length }, (_, index) => new ReservedCount(`${name}${index}`, 0, VELOCITY.terms));
 const keysOf = ({ requests }: Sent): string[] => requests.map(({ key }) => key);
 
 test("a request that a run waits for goes before reports, which fill up the batch", async () => {
@@ -55,7 +55,7 @@ test("a count with both a report and a request is sent once, and first", async (
   const said = counts("said", 300);
   for (const held of said) void exchange.ask(held, LIMIT, 0);
   await turns();
-  const [last] = said.slice(-1) as [HeldCount];
+  const [last] = said.slice(-1) as [ReservedCount];
   const answers = [exchange.ask(last, LIMIT, 2), exchange.ask(last, LIMIT, 0)];
   await sent[0]?.respond(true);
   expect(sent.slice(1).flatMap(keysOf).slice(0, 2)).toEqual(["said299", "said200"]);
@@ -79,7 +79,7 @@ test("once the store is given up, no waiting request is sent, and each resolves"
   // sent.
   expect(first.every(({ hasSettled }) => hasSettled)).toBe(true);
   expect(second.some(({ hasSettled }) => hasSettled)).toBe(false);
-  void exchange.ask(second[0] as HeldCount, LIMIT, 1);
+  void exchange.ask(second[0] as ReservedCount, LIMIT, 1);
   await turns();
   expect(sent).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 import type { CountResult, CountStore, CountedLimit } from "./count-store.js";
-import type { HeldCount } from "./held-count.js";
+import type { ReservedCount } from "./reserved-count.js";
 
 /** Counts in one batch: their rows are locked together for a moment. */
 const MAX_BATCH = 200;
@@ -21,27 +21,27 @@ type Entry = {
 export class Exchange {
   readonly #store: CountStore;
   readonly #gateway: string;
-  readonly #heard: (didAnswer: boolean) => boolean;
+  readonly #onResponse: (didAnswer: boolean) => boolean;
   readonly #now: () => number;
   /** A count is in one of the two maps. */
-  readonly #requests = new Map<HeldCount, Entry>();
-  readonly #giveBacks = new Map<HeldCount, Entry>();
+  readonly #requests = new Map<ReservedCount, Entry>();
+  readonly #reports = new Map<ReservedCount, Entry>();
   #isSending = false;
   #leases = 0;
 
   /**
-   * @param heard called after each batch; returns true when the store is given up, so that no
+   * @param onResponse called after each batch; returns true when the store is given up, so that no
    * waiting request is sent
    */
   constructor(
     store: CountStore,
     gateway: string,
-    heard: (didAnswer: boolean) => boolean,
+    onResponse: (didAnswer: boolean) => boolean,
     now: () => number,
   ) {
     this.#store = store;
     this.#gateway = gateway;
-    this.#heard = heard;
+    this.#onResponse = onResponse;
     this.#now = now;
   }
 
@@ -51,16 +51,16 @@ export class Exchange {
   }
 
   /** Requests that many events, or 0 to send only reports; always resolves. */
-  ask(held: HeldCount, limit: CountedLimit, wanted: number): Promise<CountResult | undefined> {
+  ask(held: ReservedCount, limit: CountedLimit, wanted: number): Promise<CountResult | undefined> {
     return new Promise((resolve) => {
       const entry = this.#requests.get(held) ??
-        this.#giveBacks.get(held) ?? { limit, wanted: 0, listeners: [] };
+        this.#reports.get(held) ?? { limit, wanted: 0, listeners: [] };
       entry.wanted = Math.max(entry.wanted, wanted);
       entry.listeners.push(resolve);
       if (entry.wanted > 0) {
-        this.#giveBacks.delete(held);
+        this.#reports.delete(held);
         this.#requests.set(held, entry);
-      } else this.#giveBacks.set(held, entry);
+      } else this.#reports.set(held, entry);
       if (!this.#isSending) void this.#send();
     });
   }
@@ -69,7 +69,7 @@ export class Exchange {
     this.#isSending = true;
     // Requests of one turn of the event loop go together.
     await Promise.resolve();
-    while (this.#requests.size + this.#giveBacks.size > 0) {
+    while (this.#requests.size + this.#reports.size > 0) {
       if (await this.#sendSome()) this.#giveUp();
     }
     this.#isSending = false;
@@ -91,7 +91,7 @@ export class Exchange {
     } catch {
       results = undefined;
     }
-    const isGivenUp = this.#heard(results !== undefined);
+    const isGivenUp = this.#onResponse(results !== undefined);
     batch.forEach(({ held, request, listeners }, index) => {
       const result = results?.[index];
       if (result !== undefined) {
@@ -104,9 +104,9 @@ export class Exchange {
   }
 
   /** The next batch: requests, then reports. */
-  #take(most: number): [HeldCount, Entry][] {
-    const taken: [HeldCount, Entry][] = [];
-    for (const queue of [this.#requests, this.#giveBacks]) {
+  #take(most: number): [ReservedCount, Entry][] {
+    const taken: [ReservedCount, Entry][] = [];
+    for (const queue of [this.#requests, this.#reports]) {
       for (const one of queue) {
         if (taken.length >= most) return taken;
         queue.delete(one[0]);

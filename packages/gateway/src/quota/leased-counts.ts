@@ -6,7 +6,7 @@ import type {
   LeaseTerms,
 } from "./count-store.js";
 import { Exchange } from "./exchange.js";
-import { HeldCount } from "./held-count.js";
+import { ReservedCount } from "./reserved-count.js";
 
 /** Time between two checks for events to return. */
 const CHECK_MS = 250;
@@ -16,9 +16,9 @@ const PATIENCE_STEP_MS = 100;
  * How long no event waits again after a useless wait: at an exhausted limit, runs must not stall
  * every second.
  */
-const IMPATIENCE_MS = 10_000;
+const NO_WAIT_MS = 10_000;
 /** Pause after a failed response, and the maximum pause for an exhausted count. */
-const REST_MS = 1000;
+const PAUSE_MS = 1000;
 /** Checks between two removals of old counts. */
 const SWEEP_CHECKS = 240;
 /** Maximum number of counts in use. */
@@ -50,7 +50,7 @@ export type LeasedCountsOptions = {
 
 /** Counts by key, and the keys that the store knows them by. */
 export type CountTable = {
-  readonly held: Map<string, HeldCount>;
+  readonly held: Map<string, ReservedCount>;
   storeKey(key: string): string;
 };
 
@@ -69,7 +69,7 @@ export class LeasedCounts {
   readonly #store: CountStore;
   readonly #exchange: Exchange;
   readonly #listener: SilenceListener;
-  readonly #held = new Map<HeldCount, Place>();
+  readonly #held = new Map<ReservedCount, Place>();
   readonly #timer: NodeJS.Timeout;
   #checks = 0;
   #silentSince: number | undefined;
@@ -84,8 +84,8 @@ export class LeasedCounts {
     this.#figures = figures ?? { waits: 0, failures: 0, isSilent: false };
     this.#listener = listener;
     this.now = now ?? (() => performance.now());
-    this.#exchange = new Exchange(store, gateway, (didAnswer) => this.#heard(didAnswer), this.now);
-    this.#timer = setInterval(() => this.#look(), CHECK_MS);
+    this.#exchange = new Exchange(store, gateway, (didAnswer) => this.#onResponse(didAnswer), this.now);
+    this.#timer = setInterval(() => this.#check(), CHECK_MS);
     this.#timer.unref();
   }
 
@@ -107,10 +107,10 @@ export class LeasedCounts {
     held.usedAt = now;
     if (held.left(now) >= Math.min(events, Math.floor(limit.capacity))) return undefined;
     const isAskedAnew = patienceMs > 0 && !this.#figures.isSilent;
-    if (held.isOver || this.#isClosed || (now < held.restUntil && !isAskedAnew)) return undefined;
+    if (held.isOver || this.#isClosed || (now < held.pauseUntil && !isAskedAnew)) return undefined;
     this.#figures.waits += 1;
     // A wait that others began is not extended: their events would never be decided.
-    if (held.patientUntil <= now) held.patientUntil = now + patienceMs;
+    if (held.waitUntil <= now) held.waitUntil = now + patienceMs;
     held.asking ??= this.#acquire(held, limit, events).finally(() => {
       held.asking = undefined;
     });
@@ -118,14 +118,14 @@ export class LeasedCounts {
   }
 
   /** Uses one event, if one is left. */
-  count(held: HeldCount): void {
+  count(held: ReservedCount): void {
     if (held.count(this.now()) === "low") this.#askAhead(held);
   }
 
   /** Returns the unused events of a count. */
-  release(held: HeldCount): void {
+  release(held: ReservedCount): void {
     const limit = this.#held.get(held)?.limit;
-    if (limit !== undefined) this.#giveBack(held, limit, Number.POSITIVE_INFINITY);
+    if (limit !== undefined) this.#returnUnused(held, limit, Number.POSITIVE_INFINITY);
   }
 
   /** Returns all events. */
@@ -142,7 +142,7 @@ export class LeasedCounts {
     await this.#store.close();
   }
 
-  #open(table: CountTable, key: string, limit: CountedLimit, now: number): HeldCount | undefined {
+  #open(table: CountTable, key: string, limit: CountedLimit, now: number): ReservedCount | undefined {
     const known = table.held.get(key);
     if (known !== undefined) {
       const place = this.#held.get(known);
@@ -150,29 +150,29 @@ export class LeasedCounts {
       return known;
     }
     if (this.#held.size >= MAX_HELD) return undefined;
-    const held = new HeldCount(table.storeKey(key), now, this.#terms);
+    const held = new ReservedCount(table.storeKey(key), now, this.#terms);
     table.held.set(key, held);
     this.#held.set(held, { table, key, limit });
     return held;
   }
 
   /** Requests events until there are enough, or no more can be expected. */
-  async #acquire(held: HeldCount, limit: CountedLimit, events: number): Promise<void> {
+  async #acquire(held: ReservedCount, limit: CountedLimit, events: number): Promise<void> {
     const { patienceMs } = this.#terms;
     const since = this.now();
-    const patientUntil = since < held.impatientUntil ? since : since + patienceMs;
+    const waitUntil = since < held.noWaitUntil ? since : since + patienceMs;
     for (;;) {
       const result = await this.#ask(held, limit, events);
       const now = this.now();
       const left = held.left(now);
       if (left >= Math.min(events, Math.floor(limit.capacity))) return;
       if (result !== undefined && result.given > 0) continue;
-      const until = Math.max(patientUntil, held.patientUntil);
+      const until = Math.max(waitUntil, held.waitUntil);
       if (!this.#mayRetry(result, left, until)) {
         held.isOver = limit.kind === "total" && left === 0 && result?.elsewhere === 0;
-        const restMs = result === undefined ? REST_MS : restOf(limit);
-        held.restUntil = now + (held.isOver ? this.#terms.idleMs : restMs);
-        if (patienceMs > 0 && now >= since + patienceMs) held.impatientUntil = now + IMPATIENCE_MS;
+        const restMs = result === undefined ? PAUSE_MS : pauseOf(limit);
+        held.pauseUntil = now + (held.isOver ? this.#terms.idleMs : restMs);
+        if (patienceMs > 0 && now >= since + patienceMs) held.noWaitUntil = now + NO_WAIT_MS;
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, PATIENCE_STEP_MS));
@@ -183,24 +183,24 @@ export class LeasedCounts {
    * True when another request may soon succeed: the store was silent only briefly, or others may
    * return events.
    */
-  #mayRetry(result: CountResult | undefined, left: number, patientUntil: number): boolean {
+  #mayRetry(result: CountResult | undefined, left: number, waitUntil: number): boolean {
     const now = this.now();
     if (this.#isClosed) return false;
     if (result === undefined) return !this.#isGivenUp(now);
-    return left === 0 && result.elsewhere > 0 && now < patientUntil;
+    return left === 0 && result.elsewhere > 0 && now < waitUntil;
   }
 
-  #ask(held: HeldCount, limit: CountedLimit, events: number): Promise<CountResult | undefined> {
-    return this.#exchange.ask(held, limit, held.wish(limit, events, this.now()));
+  #ask(held: ReservedCount, limit: CountedLimit, events: number): Promise<CountResult | undefined> {
+    return this.#exchange.ask(held, limit, held.blockSize(limit, events, this.now()));
   }
 
-  #askAhead(held: HeldCount): void {
+  #askAhead(held: ReservedCount): void {
     const limit = this.#held.get(held)?.limit;
     if (limit === undefined || this.#isClosed) return;
-    if (this.#figures.isSilent || this.now() < held.restUntil) return;
+    if (this.#figures.isSilent || this.now() < held.pauseUntil) return;
     held.asking ??= this.#ask(held, limit, 1)
       .then((result) => {
-        if (result?.given === 0) held.restUntil = this.now() + restOf(limit);
+        if (result?.given === 0) held.pauseUntil = this.now() + pauseOf(limit);
       })
       .finally(() => {
         held.asking = undefined;
@@ -212,16 +212,16 @@ export class LeasedCounts {
    * probe: each batch lasts until its timeout, and a run's request would wait behind it. The next
    * check sends the rest.
    */
-  #giveBack(held: HeldCount, limit: CountedLimit, idleSince: number): void {
+  #returnUnused(held: ReservedCount, limit: CountedLimit, idleSince: number): void {
     held.retire(this.now(), idleSince);
     if (!held.hasSettled || (this.#figures.isSilent && !this.#exchange.isIdle)) return;
     void this.#exchange.ask(held, limit, 0);
   }
 
-  #look(): void {
+  #check(): void {
     const now = this.now();
     for (const [held, { table, key, limit }] of this.#held) {
-      this.#giveBack(held, limit, now - this.#terms.idleMs);
+      this.#returnUnused(held, limit, now - this.#terms.idleMs);
       if (!held.isEmpty(now)) continue;
       table.held.delete(key);
       this.#held.delete(held);
@@ -230,7 +230,7 @@ export class LeasedCounts {
     if (this.#checks % SWEEP_CHECKS === 1) void this.#store.sweep().catch(() => undefined);
   }
 
-  #heard(didAnswer: boolean): boolean {
+  #onResponse(didAnswer: boolean): boolean {
     if (!didAnswer) this.#figures.failures += 1;
     if (this.#figures.isSilent === didAnswer) {
       this.#figures.isSilent = !didAnswer;
@@ -250,6 +250,6 @@ export class LeasedCounts {
  * The pause for an exhausted count: a slice of its window, after which events may be available
  * again; at least 100 ms, because a busy process reads the response late.
  */
-function restOf({ windowMs }: CountedLimit): number {
-  return Math.min(REST_MS, Math.max(100, windowMs / 64));
+function pauseOf({ windowMs }: CountedLimit): number {
+  return Math.min(PAUSE_MS, Math.max(100, windowMs / 64));
 }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
-import { VelocityCounts } from "./velocity-caps.js";
+import { VelocityCaps } from "./velocity-caps.js";
 
 const KEYS = Array.from({ length: 2000 }, (_, index) => `s${index}`);
 /** The query timeout of PostgreSQL. */
 const SILENCE_MS = 2000;
 
 let store: MemoryVelocity;
-let counts: VelocityCounts;
+let counts: VelocityCaps;
 let isSilent: boolean;
 
 beforeEach(() => {
@@ -16,7 +16,7 @@ beforeEach(() => {
   });
   store = new MemoryVelocity(() => Date.now());
   isSilent = false;
-  counts = new VelocityCounts({
+  counts = new VelocityCaps({
     store: store.of("a"),
     gateway: "a",
     listener: (heard) => {

@@ -5,7 +5,7 @@ import { countedLimits } from "../testing/counted-limits.js";
 import { BUDGETS } from "./token-budgets.js";
 import type { CountKind, CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
 import { Exchange } from "./exchange.js";
-import { HeldCount } from "./held-count.js";
+import { ReservedCount } from "./reserved-count.js";
 import { LEASE_MS, VELOCITY } from "./velocity-caps.js";
 
 type Command =
@@ -59,7 +59,7 @@ type Message = {
 };
 
 type Simulated = {
-  readonly held: HeldCount;
+  readonly held: ReservedCount;
   readonly exchange: Exchange;
   readonly clock: () => number;
 };
@@ -103,7 +103,7 @@ class World {
     // Every other gateway gives up at once.
     const exchange = new Exchange(store, name, (didAnswer) => !didAnswer && index % 2 === 0, clock);
     this.#gateways[index] = {
-      held: new HeldCount("key", clock(), this.#kind.terms),
+      held: new ReservedCount("key", clock(), this.#kind.terms),
       exchange,
       clock,
     };
@@ -130,7 +130,7 @@ class World {
       if (held.count(clock()) === "nothing") throw new Error("room that is not there");
       this.used.push(this.now);
     }
-    void exchange.ask(held, this.#limit, held.wish(this.#limit, step.events, clock()));
+    void exchange.ask(held, this.#limit, held.blockSize(this.#limit, step.events, clock()));
   }
 
   #respond(name: string, requests: readonly KeyedCountRequest[]): CountResult[] {

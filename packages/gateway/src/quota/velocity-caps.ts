@@ -40,7 +40,7 @@ export const VELOCITY: CountKind = {
   grant: (row, request, gateway, now) => {
     const { count: before } = (row ?? {}) as unknown as Partial<VelocityRow>;
     const asked = request as CountRequest<WindowLimit>;
-    const { count, result } = grantCount(before, asked, gateway, now);
+    const { count, result } = grantVelocity(before, asked, gateway, now);
     const after: VelocityRow = { count, emptyAt: emptyAt(asked.limit, now) };
     return { row: after as unknown as JsonObject, result };
   },
@@ -55,7 +55,7 @@ export const VELOCITY: CountKind = {
  * the gateways' clocks say. A lease is settled once, under its id: a repeated or late report
  * changes nothing.
  */
-export function grantCount(
+export function grantVelocity(
   before: VelocityCount | undefined,
   { limit, settled, wanted, lease }: CountRequest<WindowLimit>,
   gateway: string,
@@ -93,7 +93,7 @@ export function emptyAt({ kind, max, capacity, windowMs }: WindowLimit, now: num
 }
 
 /** The velocity caps of sessions and agents, over all gateways. */
-export class VelocityCounts {
+export class VelocityCaps {
   readonly #counts: LeasedCounts;
   /** By limit: a reloaded policy continues with the reserved events. */
   readonly #tables = new Map<string, CountTable>();

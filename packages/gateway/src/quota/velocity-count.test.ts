@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { countedLimits } from "../testing/counted-limits.js";
 import type { CountRequest, WindowLimit } from "./count-store.js";
-import { grantCount, emptyAt, LEASE_MS } from "./velocity-caps.js";
+import { grantVelocity, emptyAt, LEASE_MS } from "./velocity-caps.js";
 import type { VelocityCount } from "./velocity-caps.js";
 
 const TEN: WindowLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
@@ -15,7 +15,7 @@ function ask(
   now: number,
 ) {
   const full = { limit: TEN, settled: [], wanted: 0, lease: `${gateway}/${now}`, ...question };
-  return grantCount(before, full, gateway, now);
+  return grantVelocity(before, full, gateway, now);
 }
 
 test("granted and counted events together never exceed the limit", () => {

@@ -1,7 +1,7 @@
 import type { VelocityLimit } from "@countersign/policy";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
-import { VelocityCounts } from "./velocity-caps.js";
+import { VelocityCaps } from "./velocity-caps.js";
 
 let store: MemoryVelocity;
 
@@ -18,7 +18,7 @@ afterEach(() => {
 
 function start(name: string, heard: (isSilent: boolean) => void = () => {}) {
   const figures = { waits: 0, failures: 0, isSilent: false };
-  const counts = new VelocityCounts({
+  const counts = new VelocityCaps({
     store: store.of(name),
     gateway: name,
     listener: heard,

@@ -81,7 +81,7 @@ const MAX_RULES_NAMED = 8;
 function noteRules(handle: RunHandle, { decision }: EventContext): void {
   if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
   else if (decision?.observed !== undefined) {
-    const rules = (handle.notedBy ??= []);
+    const rules = (handle.wouldBlockBy ??= []);
     addRule(rules, decision.observed.rule);
     for (const rule of decision.further ?? []) addRule(rules, rule);
   }

@@ -54,7 +54,7 @@ export class RunWatch {
     telemetry.runsEnded.add(agent, state);
     const endedAt = this.#handle.endedAt ?? clock.now();
     const { forwarded, blocked } = counters;
-    const { blockedBy, notedBy, repaired } = this.#handle;
+    const { blockedBy, wouldBlockBy, repaired } = this.#handle;
     journal.info(
       {
         agent,
@@ -65,7 +65,7 @@ export class RunWatch {
         forwarded,
         blocked,
         ...(blockedBy === undefined ? {} : { blocked_by: blockedBy.join(" ") }),
-        ...(notedBy === undefined ? {} : { noted_by: notedBy.join(" ") }),
+        ...(wouldBlockBy === undefined ? {} : { noted_by: wouldBlockBy.join(" ") }),
         ...(repaired === undefined ? {} : { repaired: repaired.join(" ") }),
         milliseconds: Math.max(0, endedAt - startedAt),
       },

@@ -15,8 +15,8 @@ import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
 import { isWithheldMessage } from "../outbound/withhold/messages.js";
 import type { RunHandle } from "../sessions/sessions.js";
 import { countObserved } from "../telemetry/count-event.js";
-import { earlierActivities, unsentMessages } from "../thread/held-thread.js";
-import { heldState } from "../thread/shared-state.js";
+import { earlierActivities, unsentMessages } from "../thread/earlier-thread.js";
+import { stateAtStart } from "../thread/shared-state.js";
 import type { Upstream, UpstreamStream } from "../agent/upstream.js";
 import { ActiveRun } from "./active-run.js";
 import type { RunOrigin } from "./active-run.js";
@@ -68,7 +68,7 @@ export async function startRun(context: GatewayContext, request: RunRequest): Pr
     await admitRequest(inbound);
     countObserved(context.telemetry, inbound);
     if (inbound.isStripped === true) context.telemetry.stripped.add(upstream.target.name);
-    await active.thread.accept(inbound.policyRemark);
+    await active.thread.accept(inbound.policyWouldBlock);
     const stream = await active.send(upstream, inbound.body ?? "", request.authorization);
     const token = stream.headers[CAPABILITY_HEADER];
     if (typeof token === "string") {
@@ -114,7 +114,7 @@ function createRun(
     isSubagentOfThread: subagentsOf(input.messages, thread.state.messages),
     earlier,
     client: new ClientState(
-      heldState(input.state, thread.state.shared),
+      stateAtStart(input.state, thread.state.shared),
       input.messages,
       policy.refinements.lists === "parts"
         ? {

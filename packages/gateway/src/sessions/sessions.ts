@@ -25,7 +25,7 @@ export type RunHandle = {
    */
   blockedBy?: string[];
   /** Rules in observe mode that would have blocked, the first eight. */
-  notedBy?: string[];
+  wouldBlockBy?: string[];
   /** Notes of repaired deviations of the agent's framework, the first eight. */
   repaired?: string[];
   /** Cancels the agent's request, and sends the client an error with the reason. */

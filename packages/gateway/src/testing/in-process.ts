@@ -9,7 +9,7 @@ import { Backlog } from "../event/waits.js";
 import { driveRun } from "../outbound/drive.js";
 import { subagentsOf } from "../outbound/order/subagents.js";
 import { ANONYMOUS } from "../access/access.js";
-import { NO_EARLIER_THREAD } from "../thread/held-thread.js";
+import { NO_EARLIER_THREAD } from "../thread/earlier-thread.js";
 import { WithheldThreads } from "../inbound/thread-lease.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../event/run.js";

@@ -6,7 +6,7 @@ import type {
   KeyedCountRequest,
   WindowLimit,
 } from "../quota/count-store.js";
-import { grantCount } from "../quota/velocity-caps.js";
+import { grantVelocity } from "../quota/velocity-caps.js";
 import type { VelocityCount } from "../quota/velocity-caps.js";
 
 /** A limit of sixteen events a minute in a session, of any kind. */
@@ -42,7 +42,7 @@ export class MemoryVelocity {
       this.asked.push({ ...request, gateway });
       const before = this.counts.get(request.key);
       const asked = request as CountRequest<WindowLimit>;
-      const { count, result } = grantCount(before, asked, gateway, this.#now());
+      const { count, result } = grantVelocity(before, asked, gateway, this.#now());
       // Serialized as a row would be.
       this.counts.set(request.key, JSON.parse(JSON.stringify(count)) as VelocityCount);
       return result;

@@ -1,9 +1,9 @@
 import { CountersignError, SmallMap } from "@countersign/core";
 import type { Message } from "@countersign/wire";
 import "../base/errors.js";
-import { HeldMessage } from "./held-message.js";
-import type { HeldCall } from "./held-message.js";
-import type { HeldPlace } from "./held-thread.js";
+import { ClientMessage } from "./client-message.js";
+import type { ClientCall } from "./client-message.js";
+import type { ClientPlace } from "./earlier-thread.js";
 import { isRecordOf, isSameRecord } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 
@@ -15,11 +15,11 @@ export const MAX_MESSAGES = 20_000;
 const SHORT = 16;
 
 /**
- * One message of the conversation. A message of an earlier run becomes a `HeldMessage` only when
+ * One message of the conversation. A message of an earlier run becomes a `ClientMessage` only when
  * this run writes into it. A message that the request did not repeat has the ledger's record, and a
  * source without text.
  */
-type Place = { readonly source: Message; readonly record?: MessageRecord; held?: HeldMessage };
+type Place = { readonly source: Message; readonly record?: MessageRecord; held?: ClientMessage };
 
 /**
  * The conversation as the official client's reducer keeps it: the order of messages, and the
@@ -30,10 +30,10 @@ export class Conversation {
   /** The order of a client that has only the messages it sent; `undefined` where `#places` is that order. */
   #ownPlaces: Place[] | undefined;
   readonly #byId = new SmallMap<string, Place>();
-  readonly #calls = new SmallMap<string, { place: Place; call: HeldCall | string }>();
+  readonly #calls = new SmallMap<string, { place: Place; call: ClientCall | string }>();
 
   /** @param sent the messages of the request, in its order */
-  constructor(places: readonly HeldPlace[], sent: readonly Message[]) {
+  constructor(places: readonly ClientPlace[], sent: readonly Message[]) {
     assertRoom(places.length);
     this.#places = places.map((place) =>
       place.record === undefined
@@ -58,7 +58,7 @@ export class Conversation {
   }
 
   /** The message of an id, opened for writing. */
-  find(id: string): HeldMessage | undefined {
+  find(id: string): ClientMessage | undefined {
     const place = this.#byId.get(id);
     return place === undefined ? undefined : open(place);
   }
@@ -74,17 +74,17 @@ export class Conversation {
     return source === message || isSameRecord(source, message);
   }
 
-  append(source: Message): HeldMessage {
+  append(source: Message): ClientMessage {
     return this.#insert(source, undefined);
   }
 
   /** Inserts a tool result after the message of its call and that call's earlier results. */
-  insertToolResult(source: Message, toolCallId: string): HeldMessage {
+  insertToolResult(source: Message, toolCallId: string): ClientMessage {
     return this.#insert(source, this.#calls.get(toolCallId)?.place);
   }
 
   /** The call of an id with its message, opened for writing. */
-  findCall(id: string): { message: HeldMessage; call: HeldCall } | undefined {
+  findCall(id: string): { message: ClientMessage; call: ClientCall } | undefined {
     const found = this.#calls.get(id);
     if (found === undefined) return undefined;
     const message = open(found.place);
@@ -95,17 +95,17 @@ export class Conversation {
     return call === undefined ? undefined : { message, call };
   }
 
-  addCall(message: HeldMessage, call: HeldCall): void {
+  addCall(message: ClientMessage, call: ClientCall): void {
     message.calls.push(call);
     const place = this.#byId.get(message.id);
     if (place !== undefined) this.#calls.set(call.id, { place, call });
   }
 
   /** Replaces a message with another of the same id. */
-  replace(source: Message): HeldMessage {
+  replace(source: Message): ClientMessage {
     const place = this.#byId.get(source.id);
     if (place === undefined) return this.append(source);
-    const next: Place = { source, held: new HeldMessage(source) };
+    const next: Place = { source, held: new ClientMessage(source) };
     for (const places of [this.#places, this.#ownPlaces ?? []]) {
       const index = places.indexOf(place);
       if (index !== -1) places[index] = next;
@@ -149,9 +149,9 @@ export class Conversation {
   }
 
   /** Inserts a message after the results of `owner`, or as the last one. */
-  #insert(source: Message, owner: Place | undefined): HeldMessage {
+  #insert(source: Message, owner: Place | undefined): ClientMessage {
     assertRoom(this.#places.length + 1);
-    const place: Place = { source, held: new HeldMessage(source) };
+    const place: Place = { source, held: new ClientMessage(source) };
     this.#places = inserted(this.#places, place, owner);
     this.#ownPlaces &&= inserted(this.#ownPlaces, place, owner);
     if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
@@ -173,7 +173,7 @@ export class Conversation {
     }
   }
 
-  #addIndex(place: Place, id: string, call: HeldCall | string): void {
+  #addIndex(place: Place, id: string, call: ClientCall | string): void {
     if (!this.#calls.has(id)) this.#calls.set(id, { place, call });
   }
 }
@@ -197,8 +197,8 @@ function inserted(places: Place[], place: Place, owner: Place | undefined): Plac
   return places;
 }
 
-function open(place: Place): HeldMessage {
-  return (place.held ??= new HeldMessage(place.source, place.record));
+function open(place: Place): ClientMessage {
+  return (place.held ??= new ClientMessage(place.source, place.record));
 }
 
 /** The message as far as its record tells: its role, and its calls by name. */

@@ -1,7 +1,7 @@
 import { SmallMap } from "@countersign/core";
 import type { Interrupt } from "@countersign/wire";
 import { assertRoom, MAX_MESSAGES } from "./conversation.js";
-import type { HeldCall, HeldMessage } from "./held-message.js";
+import type { ClientCall, ClientMessage } from "./client-message.js";
 import { joinRecords } from "./join-records.js";
 import { digestOf } from "./digest.js";
 import { isAgents } from "./message-record.js";
@@ -31,7 +31,7 @@ export class RunNotes {
   readonly #order: RunOrder;
   readonly #pending = new PendingRows();
   /** Messages this run wrote into: after a cut run, the client may have any prefix of them. */
-  readonly #written = new SmallMap<HeldMessage, true>();
+  readonly #written = new SmallMap<ClientMessage, true>();
   /** The moment when each message of this run began, and when each removed message was removed. */
   readonly #began = new SmallMap<string, number>();
   readonly #gone = new SmallMap<string, { at: number; behind: string | undefined }>();
@@ -66,7 +66,7 @@ export class RunNotes {
    * Records a message that opened, ended or changed; a twin shares its id with another message that
    * stays.
    */
-  put(message: HeldMessage, isTwin = false): void {
+  put(message: ClientMessage, isTwin = false): void {
     const { id } = message;
     this.#begin();
     // An id keeps its role. Only in observe mode can another role pass: the ledger keeps the first.
@@ -91,7 +91,7 @@ export class RunNotes {
   }
 
   /** Records a call that opened or ended. */
-  putCall(call: HeldCall): void {
+  putCall(call: ClientCall): void {
     const known = this.#state.calls.get(call.id);
     const isSame = known !== undefined && known.name === call.name;
     const { arguments: meaning, lenient } = call.isOpen ? {} : (call.readings() ?? known ?? {});
@@ -131,7 +131,7 @@ export class RunNotes {
    * Called before a message list is applied: a client that does not get the list keeps the messages
    * from before.
    */
-  beforeRestating(replaced: readonly HeldMessage[]): readonly string[] {
+  beforeRestating(replaced: readonly ClientMessage[]): readonly string[] {
     this.#begin();
     for (const message of replaced) this.#written.set(message, true);
     return this.#order.ids();
@@ -240,7 +240,7 @@ export class RunNotes {
   }
 
   /** Records the moment a message of this run began. */
-  #enter(message: HeldMessage): void {
+  #enter(message: ClientMessage): void {
     const { id } = message;
     if (!this.#written.has(message)) message.since = this.#moment;
     if (!this.#began.has(id)) this.#began.set(id, this.#moment);

@@ -1,8 +1,8 @@
 import type { AgUiEvent, EventOf, Message, RunAgentInput } from "@countersign/wire";
 import { Conversation } from "./conversation.js";
-import { HeldCall } from "./held-message.js";
-import type { HeldMessage } from "./held-message.js";
-import { heldPlaces } from "./held-thread.js";
+import { ClientCall } from "./client-message.js";
+import type { ClientMessage } from "./client-message.js";
+import { clientPlaces } from "./earlier-thread.js";
 import type { TraceWrite } from "./run-notes.js";
 import { RunNotes } from "./run-notes.js";
 import { RunState } from "./run-state.js";
@@ -33,7 +33,7 @@ export class RunTrace {
    * survives a message list, so reasoning may be missing
    * @param isStateTaken the policy allowed the state in the input; false when it would have blocked
    * in observe mode
-   * @param isHistoryChecked see {@link heldPlaces}
+   * @param isHistoryChecked see {@link clientPlaces}
    * @param keepsInterrupts the request answered nothing: interrupts that the run does not repeat
    * stay open
    */
@@ -46,7 +46,7 @@ export class RunTrace {
     this.#isStateTaken = isStateTaken;
     this.#state = state;
     this.#sentState = input.state;
-    const places = heldPlaces(state, input.messages, isHistoryChecked);
+    const places = clientPlaces(state, input.messages, isHistoryChecked);
     this.#conversation = new Conversation(places, input.messages);
     this.#notes = new RunNotes({
       conversation: this.#conversation,
@@ -168,7 +168,7 @@ export class RunTrace {
     const known = this.#conversation.findCall(event.toolCallId);
     const message = known?.message ?? this.#parentOf(event);
     const call =
-      known?.call ?? new HeldCall(event.toolCallId, event.toolCallName, "", this.#notes.moment);
+      known?.call ?? new ClientCall(event.toolCallId, event.toolCallName, "", this.#notes.moment);
     if (known === undefined) this.#conversation.addCall(message, call);
     call.name = event.toolCallName;
     call.isOpen = true;
@@ -271,7 +271,7 @@ export class RunTrace {
     this.#notes.over();
   }
 
-  #target(id: string): HeldMessage | undefined {
+  #target(id: string): ClientMessage | undefined {
     return this.#conversation.roleOf(id) === "activity" ? undefined : this.#conversation.find(id);
   }
 
@@ -284,7 +284,7 @@ export class RunTrace {
   /**
    * The message that the client adds a call to: its parent, else a new message under the call's id.
    */
-  #parentOf(event: EventOf<"TOOL_CALL_START">): HeldMessage {
+  #parentOf(event: EventOf<"TOOL_CALL_START">): ClientMessage {
     const { toolCallId, subagentRunId } = event;
     const parent = event.parentMessageId === "" ? undefined : event.parentMessageId;
     const role = parent === undefined ? undefined : this.#roleOf(parent);

@@ -54,7 +54,7 @@ export function sharedStateOf(states: readonly JsonValue[]): SharedState {
  * The shared state of a client at the start of its run: the state that it sent. When it sends none,
  * it has none; but if an earlier run left it a state, its state is unknown.
  */
-export function heldState(
+export function stateAtStart(
   sent: JsonValue | undefined,
   { digests }: SharedState,
 ): JsonValue | undefined {

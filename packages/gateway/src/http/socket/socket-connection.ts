@@ -66,7 +66,7 @@ export function serveSocket(
 ): ServedSocket {
   const { upstream, sessionId } = facts;
   let { grant, token } = facts;
-  // Leases check the socket, not the first credential: a renewed one may replace it.
+  // OpenGrants check the socket, not the first credential: a renewed one may replace it.
   const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
   const { messagesPerSecond } = accessControl.limits;
   const isWithinRate = createMessageRate(messagesPerSecond, context.clock);
@@ -245,7 +245,7 @@ export function serveSocket(
       return void refuseFrame(error);
     }
     if (frame.kind === "token") return void renew(frame.token);
-    // Leases are checked twice a second; no frame is accepted until then.
+    // OpenGrants are checked twice a second; no frame is accepted until then.
     if (isExpired || !held.isValid()) return expire();
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
@@ -264,9 +264,9 @@ export function serveSocket(
     socket.terminate();
   });
   const lease = { grant: held, end: expire };
-  accessControl.leases.add(lease);
+  accessControl.openGrants.add(lease);
   socket.on("close", () => {
-    accessControl.leases.remove(lease);
+    accessControl.openGrants.remove(lease);
     gone.abort();
   });
   socket.on("message", (data, isBinary) => receive({ data, isBinary }));

@@ -23,8 +23,8 @@ import {
   SAID,
 } from "../../testing/older-acts.js";
 import type { Act } from "../../testing/older-acts.js";
-import { startPair } from "../../testing/older-talk.js";
-import type { GatewayPair, Road, Verdict } from "../../testing/older-talk.js";
+import { startPair } from "../../testing/two-gateways.js";
+import type { GatewayPair, Road, Verdict } from "../../testing/two-gateways.js";
 
 const ROADS: Record<string, Road> = {
   "whole history": { repeats: "all of it", moves: false },

@@ -6,7 +6,7 @@ import type { Run } from "../../event/run.js";
 import type { UnitKey, UnitPlace } from "../../event/unit.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
 import { digestOf } from "../../thread/digest.js";
-import type { EarlierThread } from "../../thread/held-thread.js";
+import type { EarlierThread } from "../../thread/earlier-thread.js";
 import { asRecorded, isAgents } from "../../thread/message-record.js";
 import type { MessageRecord } from "../../thread/message-record.js";
 

@@ -4,7 +4,7 @@ import { digestOf } from "../thread/digest.js";
 import type { StoredRow } from "../store/keyed-store.js";
 import { declinedRow, rowOf } from "../thread/thread-state.js";
 import type { AskedCall, InterruptState, ThreadState } from "../thread/thread-state.js";
-import type { Claim, Finding, FindingCode } from "./finding.js";
+import type { AnswerClaim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./finding.js";
 import { createAnswerCheck } from "./response-schema.js";
 
@@ -31,15 +31,15 @@ const MAX_DECLINED = 64;
  *
  * @param keepsInterrupts the request says nothing new: the interrupts stay open, and the run may only ask again
  */
-export function reviewResume(
+export function reviewAnswers(
   { resume = [], protocolVersion }: RunAgentInput,
   { interrupts, declined }: ThreadState,
   now: number,
   keepsInterrupts = false,
-): { findings: Finding[]; rows: StoredRow[]; claims: Claim[]; approvals: Approval[] } {
+): { findings: Finding[]; rows: StoredRow[]; claims: AnswerClaim[]; approvals: Approval[] } {
   const findings: Finding[] = [];
   const rows: StoredRow[] = [];
-  const claims: Claim[] = [];
+  const claims: AnswerClaim[] = [];
   const approvals: Approval[] = [];
   const covered = new Set<string>();
   const check = createAnswerCheck();
@@ -80,7 +80,7 @@ export function reviewResume(
     const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
     const withdrawn = `withdrawn ${interrupt.runId} ${entry.interruptId}`;
     const isWithdrawn = withdraws || interrupt.isWithdrawn === true;
-    const claim = (id: string): Claim => ({
+    const claim = (id: string): AnswerClaim => ({
       row: { kind: "answer", id, value: { said: answer } },
       finding: answered,
     });

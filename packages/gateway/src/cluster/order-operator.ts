@@ -12,7 +12,7 @@ export const UNKNOWN_OPERATOR = "<unknown>";
  * Seals the operator's name together with the order, because receipts contain it. Otherwise an
  * attacker with write access to the table could give orders under an operator's name.
  */
-export function sealGiver(seal: TicketSeal, id: string, stop: StopOrder, operator: string): string {
+export function sealOperator(seal: TicketSeal, id: string, stop: StopOrder, operator: string): string {
   return seal.seal({ id, stop: canonicalJson({ ...stop }), operator });
 }
 
@@ -20,7 +20,7 @@ export function sealGiver(seal: TicketSeal, id: string, stop: StopOrder, operato
  * The operator in whose name an order ends runs; `undefined` for a person's own stop, and for an
  * order that stops no run.
  */
-export function readGiver(seal: TicketSeal, id: string, order: FleetOrder): string | undefined {
+export function readOperator(seal: TicketSeal, id: string, order: FleetOrder): string | undefined {
   if (order.kind !== "stop" || order.stop.principal !== undefined) return undefined;
   if (typeof order.by !== "string") return UNKNOWN_OPERATOR;
   const sealed = seal.open(order.by);

@@ -7,7 +7,7 @@ import type { MessageRecord } from "./message-record.js";
 import type { ThreadState } from "./thread-state.js";
 
 /** A message that a client may hold: as its request repeats it, or else as the ledger's record. */
-export type HeldPlace =
+export type ClientPlace =
   | { readonly source: Message; readonly record?: undefined }
   | { readonly id: string; readonly record: MessageRecord; readonly source?: undefined };
 
@@ -18,11 +18,11 @@ export type HeldPlace =
  * not hold messages that it leaves out after the first one it repeats. Without the check a client
  * may leave out any message and still hold it.
  */
-export function heldPlaces(
+export function clientPlaces(
   state: ThreadState,
   sent: readonly Message[],
   isHistoryChecked: boolean,
-): HeldPlace[] {
+): ClientPlace[] {
   const { order, messages } = state;
   // Two tool results may share one id, so an id may occur twice in either list.
   const repeated = new Map<string, Message[]>();
@@ -37,7 +37,7 @@ export function heldPlaces(
     return [...unsent.flatMap((id) => recordPlace(id, messages)), ...sent.map(sourcePlace)];
   }
   const placed = new Set<Message>();
-  const places = order.flatMap((id): HeldPlace[] => {
+  const places = order.flatMap((id): ClientPlace[] => {
     const twins = repeated.get(id);
     if (twins === undefined) return isHistoryChecked ? [] : recordPlace(id, messages);
     const source = twins.shift();
@@ -65,12 +65,12 @@ export function isSubsequence(ids: readonly string[], order: readonly string[]):
   return at === ids.length;
 }
 
-function recordPlace(id: string, messages: ThreadState["messages"]): HeldPlace[] {
+function recordPlace(id: string, messages: ThreadState["messages"]): ClientPlace[] {
   const record = messages.get(id);
   return record === undefined ? [] : [{ id, record }];
 }
 
-function sourcePlace(source: Message): HeldPlace {
+function sourcePlace(source: Message): ClientPlace {
   return { source };
 }
 
@@ -130,7 +130,7 @@ export function earlierThread(
   const isPlaced = new Set(state.order);
   for (const [id, record] of state.shown) if (!isSent.has(id)) messages.set(id, record);
   const words = new Set<string>();
-  for (const place of heldPlaces(state, sent, isHistoryChecked)) {
+  for (const place of clientPlaces(state, sent, isHistoryChecked)) {
     if (place.record === undefined) continue;
     messages.set(place.id, place.record);
     if (place.record.role === "user") words.add(place.id);

@@ -10,7 +10,7 @@ import type { CallRecord, MessageRecord } from "./message-record.js";
 const MAX_PREFIXES = 4096;
 
 /** Text that grows by deltas, and is hashed only on demand. */
-export class HeldText {
+export class ClientText {
   readonly #pieces: string[] = [];
   /** The moment of each piece; `undefined` for text from before the run. */
   readonly #moments: (number | undefined)[] = [];
@@ -80,10 +80,10 @@ type Prefixes = { digests: string[]; at: number[]; sizes?: number[] };
 type Annotated = { metadata?: JsonObject | undefined };
 
 /** A tool call as a client holds it. */
-export class HeldCall {
+export class ClientCall {
   readonly id: string;
   name: string;
-  readonly arguments: HeldText;
+  readonly arguments: ClientText;
   readonly fields: Record<string, unknown> = {};
   /** See {@link repeatableOf}. */
   #repeatable: Record<string, string> | undefined;
@@ -98,17 +98,17 @@ export class HeldCall {
     this.name = name;
     this.#since = since;
     this.#base = base;
-    this.arguments = new HeldText(text);
+    this.arguments = new ClientText(text);
   }
 
-  static of(call: ToolCall): HeldCall {
-    const held = new HeldCall(call.id, call.function.name, call.function.arguments);
+  static of(call: ToolCall): ClientCall {
+    const held = new ClientCall(call.id, call.function.name, call.function.arguments);
     Object.assign(held.fields, call);
     return held;
   }
 
-  static recorded(base: CallRecord): HeldCall {
-    return new HeldCall(base.id, base.name, "", undefined, base);
+  static recorded(base: CallRecord): ClientCall {
+    return new ClientCall(base.id, base.name, "", undefined, base);
   }
 
   /** Digests of the parsed arguments; `undefined` when the gateway does not have the text. */
@@ -121,7 +121,7 @@ export class HeldCall {
     this.#repeatable = repeatableOf(metadata) ?? this.#repeatable;
   }
 
-  /** See {@link HeldMessage.record}. */
+  /** See {@link ClientMessage.record}. */
   record(messageSince: number, oldest: number | undefined): CallRecord {
     const from = this.#since ?? messageSince;
     const base = this.#base;
@@ -139,14 +139,14 @@ export class HeldCall {
 }
 
 /** A message as a client holds it while a run writes into it. */
-export class HeldMessage {
+export class ClientMessage {
   readonly id: string;
   readonly role: Message["role"];
-  readonly text: HeldText;
+  readonly text: ClientText;
   readonly fields: Record<string, unknown> = {};
   /** See {@link repeatableOf}. */
   #repeatable: Record<string, string> | undefined;
-  readonly calls: HeldCall[];
+  readonly calls: ClientCall[];
   isOpen = false;
   /** The moment in this run when the client got it; 0 for a message from before. */
   since = 0;
@@ -163,14 +163,14 @@ export class HeldMessage {
     this.role = message.role;
     this.#base = base;
     this.#content = typeof message.content === "string" ? undefined : message.content;
-    this.text = new HeldText(typeof message.content === "string" ? message.content : "");
+    this.text = new ClientText(typeof message.content === "string" ? message.content : "");
     if (base !== undefined) {
-      this.calls = (base.calls ?? []).map((call) => HeldCall.recorded(call));
+      this.calls = (base.calls ?? []).map((call) => ClientCall.recorded(call));
       return;
     }
     Object.assign(this.fields, message);
     const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
-    this.calls = calls.map((call) => HeldCall.of(call));
+    this.calls = calls.map((call) => ClientCall.of(call));
   }
 
   annotate({ metadata }: Annotated): void {
@@ -240,7 +240,7 @@ function joined(
   return more === undefined ? fields : { ...fields, ...more };
 }
 
-function now(text: HeldText, since: number): Prefixes {
+function now(text: ClientText, since: number): Prefixes {
   const { digest, size } = text.whole();
   return { digests: [digest], at: [text.changed(since)], sizes: [size] };
 }

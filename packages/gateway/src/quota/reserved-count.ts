@@ -1,7 +1,7 @@
 import type { CountResult, CountedLimit, LeaseTerms, SettledLease } from "./count-store.js";
 
 /** Events of one key under one limit that this gateway was granted. */
-type HeldLease = {
+type OwnLease = {
   readonly id: string;
   readonly usableUntil: number;
   left: number;
@@ -20,10 +20,10 @@ const AHEAD_FROM = 16;
 const REPORT_MS = 10_000;
 
 /** One gateway's reserved events of one count. All times are of a monotonic clock. */
-export class HeldCount {
+export class ReservedCount {
   /** The key of the count over all gateways. */
   readonly key: string;
-  #leases: HeldLease[] = [];
+  #leases: OwnLease[] = [];
   /** Reports on leases, until the store has received them. */
   #settled: (Omit<SettledLease, "ageMs"> & { usedAt: number; until: number })[] = [];
   readonly #terms: LeaseTerms;
@@ -31,19 +31,19 @@ export class HeldCount {
    * Events used or granted over all gateways, as of the last response; `undefined` before the
    * first.
    */
-  #heard: number | undefined;
+  #usedEverywhere: number | undefined;
   #block = 0;
   /** The last time an event was counted or requested. */
   usedAt: number;
   /** No request is sent before this time, after an empty or a failed response. */
-  restUntil = 0;
+  pauseUntil = 0;
   /**
    * Before this time no request waits for events that others may return, because the last wait was
    * useless.
    */
-  impatientUntil = 0;
+  noWaitUntil = 0;
   /** Before this time a request waits for such events, however useless the last wait was. */
-  patientUntil = 0;
+  waitUntil = 0;
   /** True when the last request got a response. */
   isKnown = false;
   /** True when all events of a total were used, so that none can be returned. */
@@ -67,8 +67,8 @@ export class HeldCount {
   /** Events used so far over all gateways, to compare with a limit. */
   used({ capacity }: Pick<CountedLimit, "capacity">, now: number): number {
     const left = this.left(now);
-    if (left > 0) return Math.max(0, (this.#heard ?? 0) - left);
-    return this.isKnown ? Math.max(capacity, this.#heard ?? 0) : Number.POSITIVE_INFINITY;
+    if (left > 0) return Math.max(0, (this.#usedEverywhere ?? 0) - left);
+    return this.isKnown ? Math.max(capacity, this.#usedEverywhere ?? 0) : Number.POSITIVE_INFINITY;
   }
 
   /** Uses one event. Returns whether there was one, and whether to request more. */
@@ -83,17 +83,17 @@ export class HeldCount {
   }
 
   /** The number of events to request when that many are needed. */
-  wish({ capacity }: CountedLimit, events: number, now: number): number {
-    const share = Math.ceil(Math.max(0, capacity - (this.#heard ?? 0)) / SHARE);
+  blockSize({ capacity }: CountedLimit, events: number, now: number): number {
+    const share = Math.ceil(Math.max(0, capacity - (this.#usedEverywhere ?? 0)) / SHARE);
     return Math.max(1, Math.min(this.#terms.maxBlock, share), events - this.left(now));
   }
 
   /** Stores a granted lease that was requested at this time. */
   take(id: string, { given, used }: CountResult, askedAt: number): void {
     this.isKnown = true;
-    this.#heard = used;
+    this.#usedEverywhere = used;
     if (given === 0) return;
-    this.restUntil = 0;
+    this.pauseUntil = 0;
     this.#block = given;
     this.#leases.push({
       id,
@@ -115,7 +115,7 @@ export class HeldCount {
    */
   retire(now: number, idleSince: number): void {
     const isIdle = this.usedAt <= idleSince;
-    const isOver = ({ left, usableUntil }: HeldLease): boolean =>
+    const isOver = ({ left, usableUntil }: OwnLease): boolean =>
       isIdle || left === 0 || now >= usableUntil;
     for (const { id, used, usedAt } of this.#leases.filter(isOver)) {
       this.#settled.push({ id, used, usedAt, until: now + REPORT_MS });
@@ -140,8 +140,8 @@ export class HeldCount {
     return (
       this.#leases.length + this.#settled.length === 0 &&
       this.asking === undefined &&
-      now >= this.restUntil &&
-      now >= this.impatientUntil
+      now >= this.pauseUntil &&
+      now >= this.noWaitUntil
     );
   }
 
