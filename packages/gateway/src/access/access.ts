@@ -16,10 +16,7 @@ export const ANONYMOUS: Principal = { id: "anonymous" };
  * The name of a grant in a ticket, from which any gateway can restore the grant. The name alone is not a credential.
  */
 export type GrantName = {
-  /**
-   * How the holder was authenticated, with a hash of the requirements. A gateway with other requirements does not
-   * restore it.
-   */
+  /** How the holder was authenticated, with a hash of the requirements: a gateway with others does not restore it. */
   readonly way: string;
   readonly principal: string;
   readonly expiresAt?: number;
@@ -39,8 +36,7 @@ export type Grant = {
 /** One authentication method. */
 export type Authenticator = {
   /**
-   * The grant of a credential, or `undefined` if this method does not handle it, so that the next method is tried.
-   * Throws if the credential is of this kind but invalid.
+   * The grant of a credential; `undefined` if this method does not handle it. Throws if it is of this kind but invalid.
    */
   authenticate(token: string): Promise<Grant | undefined>;
   /**

@@ -24,14 +24,14 @@ test("runs of a principal are accepted up to the limit, rejected above it, and a
   for (let index = 0; index < 10; index++) slots.take(ANONYMOUS);
 });
 
-test("a lease ends once when its grant becomes invalid, and a removed lease is forgotten", async () => {
+test("an open grant ends once when its grant becomes invalid, and a removed one is forgotten", async () => {
   const openGrants = createOpenGrants(5);
   let good = true;
   const ended: string[] = [];
   const open = (id: string) => {
-    const lease = { grant: grant(id, () => good), end: () => void ended.push(id) };
-    openGrants.add(lease);
-    return lease;
+    const one = { grant: grant(id, () => good), end: () => void ended.push(id) };
+    openGrants.add(one);
+    return one;
   };
   open("a");
   openGrants.remove(open("b"));
@@ -42,7 +42,7 @@ test("a lease ends once when its grant becomes invalid, and a removed lease is f
   openGrants.stop();
 });
 
-test("a lease ends when its grant cannot be checked, and a lease that fails to end does not keep others open", async () => {
+test("an open grant ends when its grant cannot be checked, and one that fails to end does not keep others open", async () => {
   const openGrants = createOpenGrants(5);
   const fail = (): never => {
     throw new Error("EIO");

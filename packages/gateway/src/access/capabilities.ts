@@ -29,8 +29,8 @@ export type TokenVerifier = {
   ): CapabilityFacts;
   spend(facts: CapabilityFacts): void;
   /**
-   * Reserves up to this many events of a limited token. Returns a promise, which always resolves, if the shared store
-   * has to be asked. `isPatient` waits for events that other gateways may give back.
+   * Reserves up to this many events of a limited token. Returns a promise, which always resolves, if it asks the shared
+   * store. `isPatient` waits for events that other gateways may return.
    */
   reserve?(
     token: JsonValue,

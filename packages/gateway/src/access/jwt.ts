@@ -35,10 +35,7 @@ export type JwtOptions = {
   readonly issuer: string;
   /** Accepted values of `aud`; when empty, only `clientIds` is checked. */
   readonly audience: readonly string[];
-  /**
-   * Accepted values of `client_id`; not checked when empty. Some issuers (Amazon Cognito) write no `aud` into access
-   * tokens.
-   */
+  /** Accepted values of `client_id`; not checked when empty. Some issuers (Amazon Cognito) write no `aud`. */
   readonly clientIds?: readonly string[];
   readonly algorithms: readonly string[];
   readonly toleranceMs: number;
@@ -130,8 +127,8 @@ function scopesOf(payload: JWTPayload): ReadonlySet<string> {
 }
 
 /**
- * Parses header and claims strictly before any library does: with duplicate keys two parsers could see two tokens.
- * Only the issuer is used, to select its keys; the signature then covers it.
+ * Parses header and claims strictly before any library does: with duplicate keys two parsers could see two tokens. Only
+ * the issuer is used, to select its keys.
  */
 function claimedIssuer(token: string): JsonValue | undefined {
   const [header = "", payload = "", signature = ""] = token.split(".");

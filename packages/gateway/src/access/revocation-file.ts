@@ -55,8 +55,7 @@ async function append(file: string, line: string): Promise<void> {
     // A pipe would store nothing.
     const state = await handle.stat();
     assertFileState(file, state);
-    // An editor or an interrupted write may have left the last line without a newline; two on one line would be
-    // invalid.
+    // An editor or an interrupted write may have left the last line without a newline.
     const isOpen = state.size > 0 && (await byteAt(handle, state.size - 1)) !== LINE_BREAK;
     await handle.writeFile(isOpen ? `\n${line}` : line);
     await handle.sync();

@@ -10,10 +10,7 @@ export type NumberedRevocation = { readonly serial: number; readonly revocation:
 
 /** Revocations that several gateways share. */
 export type SharedRevocations = {
-  /**
-   * Resolves when they are durable, with the ids that were not revoked before; the first time a token was revoked
-   * stays.
-   */
+  /** Resolves when they are durable, with the ids that were not revoked before. */
   revoke(revocations: readonly Revocation[]): Promise<string[]>;
   /** Revocations after this serial, oldest first, at most {@link PAGE}; 0 is before the first. */
   readAfter(serial: number): Promise<NumberedRevocation[]>;
@@ -37,8 +34,7 @@ export type SharedRevocationsOptions = {
 export const PAGE = 1000;
 
 const ANSWER_MS = 5000;
-// Serials are assigned before the commit: without this lock, a reader could see the later of two and never the
-// earlier.
+// Serials are assigned before the commit: without this lock, a reader could see the later of two and never the earlier.
 const ORDER_LOCK = 7_301_990_248;
 const REVOKE = `INSERT INTO countersign_revocations (log, capability_id, revoked_at)
   SELECT $1, id, at FROM unnest($2::text[], $3::bigint[]) AS row(id, at)

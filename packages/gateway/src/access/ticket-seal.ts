@@ -50,10 +50,7 @@ export function createTicketSeal(
 /** Purposes for which gateways seal data. Data sealed for one purpose cannot be opened for another. */
 export type SealPurpose = "tickets" | "orders" | "streams" | "addresses" | "relays";
 
-/**
- * Derives the key for one purpose from a private key that the gateways share. The private key cannot be recovered
- * from it.
- */
+/** Derives the key for one purpose from a private key that the gateways share. */
 export function deriveSealKey(privateKey: string, purpose: SealPurpose): Uint8Array {
   const info = `countersign ${purpose} 1`;
   return new Uint8Array(hkdfSync("sha256", privateKey, "", info, KEY_BYTES));

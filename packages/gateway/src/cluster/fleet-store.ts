@@ -21,9 +21,7 @@ export type FleetRow = {
 /** An order and its sequence number. */
 export type NumberedOrder = {
   readonly serial: number;
-  /**
-   * Unique, unlike `serial`: a restored backup of the database gives out the same serials again.
-   */
+  /** Unique, unlike `serial`: a restored backup of the database gives out the same serials again. */
   readonly id: string;
   readonly from: string;
   readonly order: FleetOrder;
@@ -57,8 +55,7 @@ const ANSWER_MS = 5000;
 const FRESH_MS = 5000;
 /** Retention of orders and of rows of dead gateways. */
 const KEEP_MS = 60_000;
-// PostgreSQL assigns serials before the commit. Without this lock a reader could see the later of
-// two orders and skip the earlier one.
+// PostgreSQL assigns serials before the commit: a reader could see the later of two orders and skip the earlier one.
 const ORDER_LOCK = 7_301_990_251;
 // The database's clock, because the clocks of gateways differ.
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -100,10 +97,7 @@ const ANSWERS = "SELECT answers FROM countersign_orders WHERE log = $1 AND id = 
 /** The tables through which the gateways of a log see each other. */
 export type FleetStore = Awaited<ReturnType<typeof openFleetStore>>;
 
-/**
- * Opens the cluster's tables in the database of the receipts, and creates them when they are
- * missing.
- */
+/** Opens the cluster's tables in the database of the receipts, and creates them when they are missing. */
 export async function openFleetStore(options: FleetStoreOptions) {
   const { url, name, gateway, answerMs = ANSWER_MS } = options;
   // One connection for heartbeats, one for operators and orders.
@@ -111,10 +105,7 @@ export async function openFleetStore(options: FleetStoreOptions) {
   const database = await openTables(access);
   const own = [name, gateway];
   return {
-    /**
-     * Resolves with true when the database did not know this gateway: then its earlier rows are
-     * lost too.
-     */
+    /** Resolves with true when the database did not know this gateway: then its earlier rows are lost too. */
     beat: ({ facts, changed, gone }: Beat): Promise<boolean> =>
       database.inTransaction(async (client) => {
         const { rows } = await client.query(SAY, [...own, JSON.stringify(facts)]);
@@ -205,10 +196,7 @@ function unavailable(): CountersignError<"ERR_FLEET_UNAVAILABLE"> {
 
 const TABLE = "SELECT to_regclass('countersign_gateways') IS NOT NULL AS is_there";
 
-/**
- * Names of the gateways that serve a log in PostgreSQL, or did five seconds ago. Creates no table:
- * without the table the list is empty.
- */
+/** Names of the gateways that serve a log in PostgreSQL, or did five seconds ago. Creates no table. */
 export async function gatewaysAlive(url: string, log: string): Promise<string[]> {
   const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
   try {

@@ -26,15 +26,9 @@ const ANSWERS_MS = 3000;
 const ANSWERS_STEP_MS = 50;
 /** How long an answer waits for its receipts, so that the sender finds them in the log. */
 const SIGN_MS = 1000;
-/**
- * Maximum length of a sealed token: the longest token a session accepts, in base64, with its
- * envelope.
- */
+/** Maximum length of a sealed token: the longest token a session accepts, in base64, with its envelope. */
 const MAX_SEALED = 400_000;
-/**
- * How long a gateway that stops tries to remove its rows; without this they expire after five
- * seconds.
- */
+/** How long a gateway that stops tries to remove its rows; without this they expire after five seconds. */
 const LEAVE_MS = 1000;
 /** Ids of executed orders kept for deduplication; the database keeps orders for a minute. */
 const MAX_DONE = 10_000;
@@ -42,9 +36,7 @@ const MAX_DONE = 10_000;
 /** The reason given to a run that another gateway's order stops. */
 const REASONS = { operator: "an operator stopped it", person: "stop was asked for" } as const;
 
-/**
- * Publishes this gateway's sessions to the other gateways of the log, and executes their orders.
- */
+/** Publishes this gateway's sessions to the other gateways of the log, and executes their orders. */
 export class Fleet {
   readonly #store: FleetStore;
   readonly #journal: Journal;
@@ -65,10 +57,7 @@ export class Fleet {
     this.#journal = journal;
   }
 
-  /**
-   * Sets the function that signs for runs ended by another gateway's order. It runs even when the
-   * sender no longer waits.
-   */
+  /** Sets the function that signs for runs ended by another gateway's order, even when the sender no longer waits. */
   signWith(sign: SignStopped): void {
     this.#signStopped = sign;
   }
@@ -187,10 +176,7 @@ export class Fleet {
     await this.#store.close();
   }
 
-  /**
-   * Writes an order and waits until all live gateways have answered, `isEnough` holds, or the
-   * timeout passes.
-   */
+  /** Writes an order and waits until all live gateways have answered, `isEnough` holds, or the timeout passes. */
   async #ask(
     id: string,
     order: FleetOrder,
@@ -224,8 +210,7 @@ export class Fleet {
       const read = readHandedToken(this.#seal.open(sealed));
       return read === undefined ? [] : [{ ...read, at }];
     });
-    // A session that has all of them keeps its position. Another one gets all of them, so that
-    // their order is right.
+    // A session that has all of them keeps its position. Another one gets all of them, so that their order is right.
     const isNew = ({ session, handed }: (typeof kept)[number]): boolean =>
       sessions.find(session)?.tokens.some((one) => isSameToken(one, handed)) !== true;
     const behind = new Set(kept.filter(isNew).map(({ session }) => session));
@@ -234,7 +219,11 @@ export class Fleet {
     }
   }
 
-  #receive({ id, from, order }: NumberedOrder, sessions: Sessions | undefined, gateway: string): void {
+  #receive(
+    { id, from, order }: NumberedOrder,
+    sessions: Sessions | undefined,
+    gateway: string,
+  ): void {
     if (this.#done.has(id)) return;
     this.#markDone(id);
     if (sessions === undefined || from === gateway) return;
@@ -255,8 +244,7 @@ export class Fleet {
       this.#journal.error({ operator, act: "stop" }, "an operator's act has no receipt");
       return false;
     });
-    // A slow log gets the receipts later. When the log rejects them, the sender signs if it still
-    // waits.
+    // A slow log gets the receipts later. When the log rejects them, the sender signs if it still waits.
     const signs =
       signed !== undefined && (await Promise.race([signed, delay(SIGN_MS, true, { ref: false })]));
     await this.#store.answer(id, { stopped, ...(signs ? { signs } : {}) });

@@ -18,8 +18,8 @@ type CachedGateway = FoundGateway & { readonly seenAt: number };
 /** Milliseconds for which a listed gateway is served from the cache. */
 const FRESH_MS = 5000;
 /**
- * Milliseconds for which an unlisted gateway is remembered: its rows are missing for a second after
- * a crash of the database, and expire while the gateway is paused.
+ * Milliseconds for which an unlisted gateway is remembered: its rows are missing after a crash of the database or a
+ * pause.
  */
 const KEEP_MS = 30_000;
 
@@ -85,9 +85,8 @@ export type AddressSeal = {
 };
 
 /**
- * Creates a seal that binds an address to its gateway's name, which is never reused. An attacker
- * with write access to the database can remove an address, but cannot redirect gateways to another
- * one.
+ * Creates a seal that binds an address to its gateway's name, which is never reused: with write access to the database
+ * an attacker can remove an address, but not redirect gateways to another one.
  */
 export function createAddressSeal(key: Uint8Array): AddressSeal {
   const seal = createTicketSeal(key);
@@ -110,10 +109,7 @@ const MAX_HOST = 63;
 /** Random bytes of a name. */
 const OWN_BYTES = 4;
 
-/**
- * Creates the name of a gateway process: the host name, which operators know, and a random suffix.
- * Two gateways may share a host, and a restarted gateway is a new one.
- */
+/** Creates the name of a gateway process: its host and a random suffix, because gateways share hosts and restart. */
 export function createGatewayName(host: string = hostname()): string {
   const readable = host.replaceAll(/[^A-Za-z0-9.-]/gu, "-").slice(0, MAX_HOST);
   return `${readable === "" ? "gateway" : readable}-${randomBytes(OWN_BYTES).toString("hex")}`;

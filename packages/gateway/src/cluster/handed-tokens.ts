@@ -12,15 +12,9 @@ export type KeptToken = {
 /** Queries the database of the tables. */
 type Query = <Row>(sql: string, values: readonly unknown[]) => Promise<Row[]>;
 
-/**
- * Tokens stored for gateways that start later, the newest ones; as many as a gateway keeps
- * sessions.
- */
+/** Tokens stored for gateways that start later, the newest ones; as many as a gateway keeps sessions. */
 const MAX_KEPT = 10_000;
-/**
- * Characters of tokens that a gateway loads at start. A token has a few hundred, and 87,000 at
- * most.
- */
+/** Characters of tokens that a gateway loads at start. A token has a few hundred, and 87,000 at most. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 const PAGE = 200;
 /** How long a row outlives its token, because clocks differ. */

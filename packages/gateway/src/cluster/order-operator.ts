@@ -3,23 +3,22 @@ import type { JsonValue } from "@countersign/core";
 import type { TicketSeal } from "../access/ticket-seal.js";
 import type { FleetOrder, StopOrder } from "../sessions/orders.js";
 
-/**
- * The operator when the name is unknown: the order is from an older gateway, or was tampered with.
- */
+/** The operator when the name is unknown: the order is from an older gateway, or was tampered with. */
 export const UNKNOWN_OPERATOR = "<unknown>";
 
 /**
- * Seals the operator's name together with the order, because receipts contain it. Otherwise an
- * attacker with write access to the table could give orders under an operator's name.
+ * Seals the operator's name with the order: otherwise write access to the table would be enough to order in that name.
  */
-export function sealOperator(seal: TicketSeal, id: string, stop: StopOrder, operator: string): string {
+export function sealOperator(
+  seal: TicketSeal,
+  id: string,
+  stop: StopOrder,
+  operator: string,
+): string {
   return seal.seal({ id, stop: canonicalJson({ ...stop }), operator });
 }
 
-/**
- * The operator in whose name an order ends runs; `undefined` for a person's own stop, and for an
- * order that stops no run.
- */
+/** The operator in whose name an order ends runs; `undefined` for a person's own stop and for other orders. */
 export function readOperator(seal: TicketSeal, id: string, order: FleetOrder): string | undefined {
   if (order.kind !== "stop" || order.stop.principal !== undefined) return undefined;
   if (typeof order.by !== "string") return UNKNOWN_OPERATOR;

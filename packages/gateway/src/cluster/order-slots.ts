@@ -1,8 +1,6 @@
 /** Concurrent orders of people, and of operators, who are few. */
 const MAX_ORDERS = { person: 32, operator: 64 } as const;
-/**
- * A person gets less than this part of the free slots, so that the next person always finds one.
- */
+/** A person gets less than this part of the free slots, so that the next person always finds one. */
 const SHARE = 4;
 
 /**
@@ -16,10 +14,7 @@ export class OrderSlots {
   #persons = 0;
   #operators = 0;
 
-  /**
-   * Takes a slot for a person, or for an operator. Returns the function that frees it; `undefined`
-   * when none is free.
-   */
+  /** Takes a slot for a person or an operator. Returns the function that frees it; `undefined` when none is free. */
   take(person: string | undefined): (() => void) | undefined {
     if (person === undefined) {
       if (this.#operators >= MAX_ORDERS.operator) return undefined;

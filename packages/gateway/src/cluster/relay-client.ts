@@ -19,10 +19,7 @@ export type StreamRequest = {
   readonly gone: Signal;
 };
 
-/**
- * Requests a stream from another gateway. Resolves with the response once its headers arrive, at
- * any status.
- */
+/** Requests a stream from another gateway. Resolves with the response once its headers arrive, at any status. */
 export function requestStream(
   address: RelayAddress,
   back: ResumeRequest,

@@ -20,9 +20,8 @@ import {
 const PATIENCE_MS = 5000;
 
 /**
- * Serves this gateway's streams to the other gateways of the log. A peer has proved the key of the
- * log, so its statement of the client's principal is trusted. Only this gateway's own streams are
- * served: a stream is never relayed twice.
+ * Serves this gateway's own streams to the other gateways of the log. A peer has proved the key of the log, so its
+ * statement of the client's principal is trusted.
  */
 export function createRelayListener(
   context: Pick<GatewayContext, "telemetry" | "journal">,

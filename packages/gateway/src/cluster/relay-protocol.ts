@@ -9,8 +9,8 @@ import type { ResumeRequest } from "../http/resume/resume-request.js";
 const IDENTITY = "countersign relay 1";
 
 /**
- * TLS with a pre-shared key (RFC 4279, RFC 7905), which both sides prove to have. It needs no certificates, and the only cipher requires the key. ECDHE: an attacker who learns
- * the key later cannot decrypt recorded traffic.
+ * TLS with a pre-shared key (RFC 4279, RFC 7905), which both sides prove to have, and no certificates. ECDHE: an
+ * attacker who learns the key later cannot decrypt recorded traffic.
  */
 const LINK = {
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
@@ -37,18 +37,14 @@ export function openLink({ host, port }: RelayAddress, key: Uint8Array): TLSSock
     // A pre-shared key replaces the certificate.
     checkServerIdentity: () => undefined,
   });
-  // The caller adds its own listener, but a destroyed link may emit an error after the caller has
-  // left.
+  // The caller adds its own listener, but a destroyed link may emit an error after the caller has left.
   link.on("error", () => undefined);
   return link;
 }
 
 /** The path of relay requests; its number allows gateways of two versions on one log. */
 export const RELAY_PATH = "/relay/1";
-/**
- * Maximum bytes of a relay request: a principal has up to 1,300, the agent's name and the stream
- * position little.
- */
+/** Maximum bytes of a relay request: a principal has up to 1,300, the agent's name and the stream position little. */
 export const MAX_RELAY_REQUEST_BYTES = 16_384;
 
 /** Encodes a relay request. */

@@ -84,8 +84,7 @@ export class Relays implements ResumeElsewhere {
     let gateway: FoundGateway | undefined;
     let stream: IncomingMessage;
     try {
-      // The directory lists only other gateways: this gateway would have found its own stream
-      // before.
+      // The directory lists only other gateways: this gateway would have found its own stream before.
       gateway = await this.#options.find(tag);
       if (gateway === undefined) {
         results.add("gone");

@@ -11,10 +11,7 @@ const NAME = /^[\w-]{32}$/u;
 export type StreamNames = {
   /** Creates the name of a new stream at this gateway. */
   create(): string;
-  /**
-   * The {@link tagOf} the gateway that made a name; `undefined` for one that no gateway of the log
-   * made.
-   */
+  /** The {@link tagOf} the gateway that made a name; `undefined` for one that no gateway of the log made. */
   gatewayOf(name: string): string | undefined;
 };
 
@@ -23,10 +20,7 @@ export function tagOf(gateway: string): string {
   return encodeBase64Url(sha256(gateway).subarray(0, TAG_BYTES));
 }
 
-/**
- * Creates stream names under one key. The key alone exposes forged names, so that they cost no
- * query.
- */
+/** Creates stream names under one key. The key alone exposes forged names, so that they cost no query. */
 export function createStreamNames(key: Uint8Array, gateway: string): StreamNames {
   const tag = decodeBase64Url(tagOf(gateway));
   const sealOf = (body: Uint8Array): Uint8Array =>

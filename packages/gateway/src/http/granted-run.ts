@@ -16,7 +16,7 @@ export async function startGrantedRun(
   context: GatewayContext,
   accessControl: AccessControl,
   grant: Grant,
-  request: Omit<RunRequest, "principal" | "lease" | "owning"> & {
+  request: Omit<RunRequest, "principal" | "granted" | "owning"> & {
     /** Whether the client chose the session id. */
     readonly isNamed: boolean;
   },
@@ -32,7 +32,7 @@ export async function startGrantedRun(
       ...request,
       principal: grant.principal,
       owning,
-      lease: granted,
+      granted,
       onStarting: (handle) => {
         request.onStarting?.(handle);
         granted.begin(handle);
@@ -44,7 +44,7 @@ export async function startGrantedRun(
   }
 }
 
-/** A run slot and a lease. It lives as long as the stream, so it holds no reference to the request. */
+/** A run slot and an open grant. It lives as long as the stream, so it holds no reference to the request. */
 class GrantedRun implements OpenGrant {
   readonly grant: Grant;
   isExpired = false;

@@ -71,8 +71,8 @@ async function resolveSources(request: InboundRequest): Promise<void> {
 }
 
 /**
- * Decides once the token and the shared caps have an event left for this request. Another request can use that event first, so this one asks
- * until there is nothing to wait for, and decides in the same turn. Only the first wait is also for events that other gateways may return.
+ * Decides once the token and the shared caps have an event left. Another request can use that event first, so this one
+ * asks again and decides in the same turn. Only the first wait is also for events that other gateways may return.
  */
 export async function afterReserving<T>(
   { reserve, caps, facts, message }: Pick<InboundRequest, "reserve" | "caps" | "facts" | "message">,
@@ -119,24 +119,20 @@ async function claimThread(
 
 /** A finding overrides the decision of a policy, also where both only observe. */
 function applyFindings(request: InboundRequest, findings: readonly Finding[]): void {
-  const { refusing, wouldBlock, wouldBlockRules, remarks } = sortFindings(findings, request.policy);
+  const { refusing, violations, reported } = sortFindings(findings, request.policy);
   if (refusing !== undefined) request.decision = denialOf(refusing);
-  else if (request.decision?.allow === true) {
-    const { observed } = request.decision;
-    if (observed !== undefined && !isFindingDenial(observed)) request.policyWouldBlock = observed;
-    // The receipt names the rule that would block in enforce mode: a finding comes first there too.
-    const first = wouldBlock === undefined ? observed : denialOf(wouldBlock);
-    const [remark] = remarks;
-    const told = first ?? (remark === undefined ? undefined : denialOf(remark));
-    if (told !== undefined) {
-      const rules = [
-        ...wouldBlockRules,
-        ...wouldBlockRulesOf(request.decision),
-        ...remarks.map(ruleOf),
-      ];
-      request.decision = permitWithObserved(told, rules);
-    }
-  }
+  if (request.decision?.allow !== true) return;
+  const { observed } = request.decision;
+  if (observed !== undefined && !isFindingDenial(observed)) request.policyWouldBlock = observed;
+  // The receipt names the rule that would block in enforce mode: a finding comes first there too.
+  const [first] = [...violations.map(denialOf), observed ?? [], ...reported.map(denialOf)].flat();
+  if (first === undefined) return;
+  const rules = [
+    ...violations.map(ruleOf),
+    ...wouldBlockRulesOf(request.decision),
+    ...reported.map(ruleOf),
+  ];
+  request.decision = permitWithObserved(first, rules);
 }
 
 /** Denies an allowed message that no agent can receive now; gives the error for its sender. */

@@ -129,8 +129,8 @@ class Answers implements CallApprovals {
     if (asked === undefined) return undefined;
     if (call.state === "partial" && source === "TOOL_CALL_START") return undefined;
     const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
-    // A message list repeats a call that was delivered before the person answered; a stream would open it again. The gateway compares
-    // arguments that are incomplete or not JSON as text, because a client may parse them differently.
+    // A list repeats a call that was delivered before the person answered; a stream would open it again. Incomplete
+    // arguments are compared as text.
     if (id !== undefined && listedArguments !== undefined && this.#earlier.has(id)) {
       if (this.#earlier.get(id) === meaningOf(listedArguments)) return undefined;
     }

@@ -66,7 +66,9 @@ async function breakOff(
   }
   const codesOf = async (messages: readonly Message[], isSaid: boolean): Promise<string[]> => {
     const next = await ask(messages);
-    const codes = next.findings.filter(({ isReportOnly }) => isReportOnly !== true).map(({ code }) => code);
+    const codes = next.findings
+      .filter(({ isReportOnly }) => isReportOnly !== true)
+      .map(({ code }) => code);
     if (isSaid && codes.length === 0) {
       await next.accept();
       next.follow("1.0");
@@ -80,7 +82,9 @@ async function breakOff(
     remarks: async (messages) => {
       const next = await ask(messages);
       await next.abandon(false);
-      return next.findings.filter(({ isReportOnly }) => isReportOnly === true).map(({ code }) => code);
+      return next.findings
+        .filter(({ isReportOnly }) => isReportOnly === true)
+        .map(({ code }) => code);
     },
     states,
   };

@@ -28,13 +28,7 @@ export function reviewTools(
   for (const [index, tool] of tools.entries()) {
     const { name } = tool;
     const find = (code: FindingCode, reason: string, remedy?: string): void =>
-      void findings.push({
-        check: "tools",
-        code,
-        reason,
-        at: pointerTo("tools", index),
-        ...(remedy === undefined ? {} : { remedy }),
-      });
+      void findings.push({ check: "tools", code, reason, at: pointerTo("tools", index), remedy });
     if (!PLAIN.test(name)) {
       find("ERR_TOOLS_NAME", `tool ${index} has a name that is not plain ASCII, or too long`);
     } else if (names.has(plain(name))) {

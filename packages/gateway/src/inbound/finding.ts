@@ -37,15 +37,15 @@ export type Finding = {
   /** A sentence without any value from the client. */
   readonly reason: string;
   /** The JSON Pointer of the part in the request; see {@link pointerTo}. */
-  readonly at?: string;
+  readonly at?: string | undefined;
   /** The id of the missing or repeated part, for the client only. */
-  readonly about?: string;
+  readonly about?: string | undefined;
   /** A fix that is more specific than the one for the code. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** Open interrupts without an answer. */
   readonly open?: readonly string[];
   /** Recorded, but never refused. */
-  readonly isReportOnly?: true;
+  readonly isReportOnly?: boolean;
   /** Refused in every policy mode, because the gateway cannot do it. */
   readonly isMandatory?: true;
 };
@@ -85,31 +85,27 @@ export function isFindingDenial({ rule }: Denial): boolean {
   return rule.startsWith(RULES);
 }
 
-/** Sorts the findings by their effect under a policy: those that refuse, those that would refuse in enforce mode, and remarks. */
+/** Sorts the findings that the policy does not switch off. */
 export function sortFindings(
   findings: readonly Finding[],
   { request }: CompiledPolicy,
 ): {
-  refusing: Finding | undefined;
-  wouldBlock: Finding | undefined;
-  /** The rules of all findings that would refuse in enforce mode. */
-  wouldBlockRules: string[];
-  remarks: Finding[];
+  /** The finding that refuses the request. */
+  readonly refusing: Finding | undefined;
+  /** The findings that refuse it in enforce mode. */
+  readonly violations: readonly Finding[];
+  readonly reported: readonly Finding[];
 } {
   const counted = findings.filter(
     ({ check, isMandatory }) => isMandatory === true || request.mode(check) !== "off",
   );
-  const refusing = counted.find(
-    ({ check, isReportOnly, isMandatory }) =>
-      isMandatory === true || (isReportOnly !== true && request.mode(check) === "enforce"),
-  );
-  const isReportOnly = (finding: Finding): boolean => finding.isReportOnly === true;
-  const wouldBlock = counted.filter((finding) => !isReportOnly(finding));
+  const violations = counted.filter(({ isReportOnly }) => isReportOnly !== true);
   return {
-    refusing,
-    wouldBlock: wouldBlock[0],
-    wouldBlockRules: wouldBlock.map(ruleOf),
-    remarks: counted.filter(isReportOnly),
+    refusing: violations.find(
+      ({ check, isMandatory }) => isMandatory === true || request.mode(check) === "enforce",
+    ),
+    violations,
+    reported: counted.filter(({ isReportOnly }) => isReportOnly === true),
   };
 }
 
@@ -127,13 +123,13 @@ export function denialOf(finding: Finding): Denial {
 /** Creates the error that the client receives for a finding. */
 export function errorOf(finding: Finding): CountersignError {
   const { code, at, about, remedy, open = [] } = finding;
-  const told = placed(finding) + (about === undefined ? "" : `: ${about.slice(0, MAX_ID)}`);
+  const message = placed(finding) + (about === undefined ? "" : `: ${about.slice(0, MAX_ID)}`);
   const part: RefusedPart = {
     ...(at === undefined ? {} : { pointer: at }),
     ...(remedy === undefined ? {} : { remedy }),
   };
-  if (code === "ERR_RESUME_INCOMPLETE") return new CountersignError(code, told, { ...part, open });
-  return new CountersignError(code, told, part);
+  const facts = code === "ERR_RESUME_INCOMPLETE" ? { ...part, open } : part;
+  return new CountersignError(code, message, facts);
 }
 
 const MAX_ID = 128;

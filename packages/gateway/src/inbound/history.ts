@@ -20,8 +20,8 @@ export type HistoryReview = {
 };
 
 /**
- * Compares the messages of a request with those delivered and accepted on the thread: message by message, then turn by turn if a message
- * differs. A turn that the client divided into other messages replaces the one in the ledger when the request is admitted.
+ * Compares the messages of a request with the thread: message by message, then turn by turn if one differs. A turn that
+ * the client divided into other messages replaces the one in the ledger when the request is admitted.
  */
 export function reviewHistory(
   { messages }: RunAgentInput,
@@ -58,9 +58,9 @@ export function reviewHistory(
 }
 
 /**
- * The messages of a request except empty answers that the gateway did not deliver, each with its index. Clients keep such an answer where a
- * run failed before its first word. It has no content to compare, so the ledger ignores it, and the agent receives it as it would from the
- * client. Its id must be its own: some agents replace a message by a later one with its id.
+ * The messages of a request, each with its index, except empty answers that the gateway did not deliver. Clients keep
+ * such an answer where a run failed before its first word. Its id must be its own: some agents replace a message by a
+ * later one with its id.
  */
 function withoutPlaceholders(
   messages: readonly Message[],
@@ -83,11 +83,8 @@ function isReportOnly(finding: Finding): boolean {
 }
 
 /** The place of a finding in the request, and how the gateway treats it. */
-type Place = {
-  readonly index?: number;
-  readonly about?: string;
-  readonly isReportOnly?: boolean;
-  readonly remedy?: string;
+type Place = Pick<Finding, "about" | "isReportOnly" | "remedy"> & {
+  readonly index?: number | undefined;
 };
 
 /** How many messages greet the person: plain text of the assistant that begins a new thread. */
@@ -100,17 +97,14 @@ function countGreetings(messages: readonly Message[], { order }: ThreadState): n
 }
 
 /** The line of the policy that accepts a new message in its role, where there is one. */
-function fixFor(
+function remedyFor(
   { role }: Message,
   isGreeting: boolean,
   { newRoles }: RequestSettings["history"],
-): { remedy?: string } {
-  const add = (lines: string): { remedy: string } => ({
-    remedy: `leave the message out, or add to the policy under rules: ag_ui_request: { history: { ${lines} } }`,
-  });
-  if (isGreeting) return add("greeting: accept");
-  if (role !== "system" && role !== "developer") return {};
-  return add(`new_roles: [${[...newRoles, role].join(", ")}]`);
+): string | undefined {
+  if (!isGreeting && role !== "system" && role !== "developer") return undefined;
+  const line = isGreeting ? "greeting: accept" : `new_roles: [${[...newRoles, role].join(", ")}]`;
+  return `leave the message out, or add to the policy under rules: ag_ui_request: { history: { ${line} } }`;
 }
 
 /** Compares by message: one lookup and one hash each. */
@@ -122,20 +116,9 @@ function compareMessages(
   const placed = withoutPlaceholders(received, state);
   const messages = placed.map(({ message }) => message);
   const review: HistoryReview = { findings: [], fresh: [], rows: [] };
-  const find = (
-    code: FindingCode,
-    reason: string,
-    { index, about, isReportOnly, remedy }: Place,
-  ): void => {
-    review.findings.push({
-      check: "history",
-      code,
-      reason,
-      at: index === undefined ? pointerTo("messages") : pointerTo("messages", index),
-      ...(about === undefined ? {} : { about }),
-      ...(isReportOnly === true ? { isReportOnly } : {}),
-      ...(remedy === undefined ? {} : { remedy }),
-    });
+  const find = (code: FindingCode, reason: string, { index, ...more }: Place): void => {
+    const at = index === undefined ? pointerTo("messages") : pointerTo("messages", index);
+    review.findings.push({ check: "history", code, reason, at, ...more });
   };
   const seen = new Set<string>();
   const greetings = countGreetings(messages, state);
@@ -145,7 +128,8 @@ function compareMessages(
       const isGreeting = position < greetings;
       if (!settings.newRoles.has(message.role) && !(isGreeting && settings.greeting === "accept")) {
         const reason = `message ${index} speaks as ${message.role} and was not delivered here, or is forgotten`;
-        find("ERR_HISTORY_INVENTED", reason, { index, ...fixFor(message, isGreeting, settings) });
+        const remedy = remedyFor(message, isGreeting, settings);
+        find("ERR_HISTORY_INVENTED", reason, { index, remedy });
       } else if (hasEncryptedValue(message)) {
         // Only a model creates encrypted values, and only a model can read them.
         find("ERR_HISTORY_INVENTED", `message ${index} has an encrypted value of its own`, {
@@ -178,19 +162,17 @@ function compareMessages(
       }
     }
   }
-  const indexOf = (position: number | undefined): { index?: number } => {
-    const index = position === undefined ? undefined : placed[position]?.index;
-    return index === undefined ? {} : { index };
-  };
   const dropped = historyProblem(messages, state, settings);
   if (dropped !== undefined) {
-    find("ERR_HISTORY_DROPPED", dropped.reason, { ...dropped, ...indexOf(dropped.index) });
-  } else {
-    const position = interleavedAt(messages, state);
-    const isRemarkOnly = settings.interleaved === "accept";
+    const { reason, index: position = -1, ...more } = dropped;
+    find("ERR_HISTORY_DROPPED", reason, { ...more, index: placed[position]?.index });
+    return review;
+  }
+  const position = interleavedAt(messages, state);
+  if (position !== undefined) {
     const reason = "a new message stands in front of one that was delivered before";
-    if (position !== undefined)
-      find("ERR_HISTORY_INTERLEAVED", reason, { ...indexOf(position), isReportOnly: isRemarkOnly });
+    const isReportOnly = settings.interleaved === "accept";
+    find("ERR_HISTORY_INTERLEAVED", reason, { index: placed[position]?.index, isReportOnly });
   }
   return review;
 }
@@ -210,8 +192,8 @@ function interleavedAt(
 type Gap = Place & { readonly reason: string };
 
 /**
- * Returns why a request repeats the history in neither of the orders that a client may have. The second order must be repeated whole: its
- * beginning is not the oldest part of the thread, so a client could leave out a question and keep its answer.
+ * Returns why a request repeats the history in neither of the orders that a client may have. The second order must be
+ * whole: its beginning is not the oldest part of the thread, so a client could omit a question and keep its answer.
  */
 function historyProblem(
   messages: readonly Message[],
@@ -248,7 +230,7 @@ const ROLLBACK =
   "send the history up to its end, or add to the policy under rules, for clients that edit and regenerate: ag_ui_request: { history: { rollback: true } }";
 
 /**
- * Whether the messages are the history or its end, unchanged, and then new ones, as nearly every client sends them. The function compares
+ * Whether the messages are the history or its end, and then new ones, as nearly every client sends them. It compares
  * only ids: 0.05 ms for 1,000 messages, where the full comparison takes 1.3 ms.
  */
 function repeatsExactly(
@@ -303,8 +285,8 @@ function orderProblem(
     if (role === "tool" || place !== undefined) continue;
     // After a message list, the reasoning of an older client has no place in the order.
     if (role === "reasoning" && record !== undefined) continue;
-    // A known message without a place comes from a run that did not store its order, so it is last. A new question before an old answer,
-    // without the old question, would change the conversation.
+    // A known message without a place is of a run that did not store its order, so it is last. A new question before an
+    // old answer would change the conversation.
     if (record === undefined && isBegun) isNew = true;
     else isLate = true;
   }

@@ -19,8 +19,8 @@ type Part = {
 };
 
 /**
- * Finds the part of a request that a policy rule blocks, by evaluating each part alone. A request has up to seven kinds of parts, and the
- * rule's reason names none of them. The evaluation uses neither a count nor a token.
+ * Finds the part of a request that a policy rule blocks, by evaluating each part alone: the rule's reason names none.
+ * The evaluation uses neither a count nor a token.
  */
 export function locateRefusedPart(request: InboundRequest, denial: Denial): RefusedPart {
   const { input, judge, policy } = request;

@@ -12,7 +12,8 @@ const PER_SECOND = 10;
 /** Writes receipts for requests that were refused before a decision. */
 export type RefusalLog = {
   /**
-   * Writes a receipt with the error code and nothing of the request, if the rate allows it. Writes none if the decision already has one.
+   * Writes a receipt with the error code and nothing of the request, unless the decision has one or the rate is
+   * exceeded.
    */
   record(request: InboundRequest, error: unknown): Promise<void>;
 };

@@ -70,8 +70,8 @@ function turnsOf(messages: readonly Message[]): Turn[] {
 type RecordedTurn = { readonly places: string[]; readonly ids: string[] };
 
 /**
- * The turns in the ledger, by the id of the message before each. A result belongs to the turn of its call, wherever it stands: the official
- * clients append a result that a message list adds.
+ * The turns in the ledger, by the id of the message before each. A result belongs to the turn of its call, wherever it
+ * stands: the official clients append a result that a message list adds.
  */
 function recordedTurns({ order, messages }: ThreadState): Map<string | undefined, RecordedTurn> {
   let turn: RecordedTurn = { places: [], ids: [] };

@@ -24,10 +24,7 @@ export type RunOpening = {
   enter(input: RunAgentInput): void;
   /** Locks the thread and compares the input with it. */
   review(input: RunAgentInput): Promise<ThreadReview>;
-  /**
-   * Claims the thread for the sender of an otherwise allowed input. Returns a finding if another principal claimed it first, before the
-   * receipt is written.
-   */
+  /** Claims the thread for the sender of an allowed input. Returns a finding if another principal claimed it first. */
   claim(): Promise<Finding | undefined>;
 };
 

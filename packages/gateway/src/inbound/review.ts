@@ -54,7 +54,7 @@ export function reviewInput(
 }
 
 /**
- * Whether a request without new messages gives the agent nothing to act on: no answer, no change of the state and no property, which some
+ * Whether a request gives the agent nothing to act on: no answer, no change of the state and no property, which some
  * agents read as an answer. A page that was reloaded sends such a request.
  */
 function saysNothing(

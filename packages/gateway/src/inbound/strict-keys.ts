@@ -92,8 +92,7 @@ export function reviewKeys(
 const OF_IDS: ReadonlySet<RequestCheckName> = new Set(["threads", "runs"]);
 
 /**
- * Whether the agent receives a request with its undefined parts, as it would without a gateway: if the policy observes, and no enforced
- * check could be evaded by such a part.
+ * Whether the agent receives the undefined parts too: if the policy observes and they could evade no enforced check.
  */
 export function isSentUnstripped({ isAmbiguous }: KeyReview, policy: CompiledPolicy): boolean {
   if (policy.mode !== "observe" || isAmbiguous) return false;

@@ -43,20 +43,17 @@ export class ThreadAdmission {
     this.#clock = clock;
   }
 
-  /**
-   * Reads the thread and reviews the request; claims its run id when no check finds a violation.
-   */
+  /** Reads the thread and reviews the request; claims its run id when no check finds a violation. */
   async open(request: AdmissionRequest): Promise<ThreadLease> {
     const { input, principal } = request;
     const isKnown = principal.id !== ANONYMOUS.id;
     const key = threadKey(request.agent, isKnown ? "" : request.scope, input.threadId);
-    // The owner is not known yet. Until then each principal has a separate place, so that others
-    // cannot delay the owner, or learn from an error that the owner has an open run.
+    // Until the owner is known each principal has a place of its own, so that others can neither delay the owner nor
+    // learn of its open run.
     const isOwners = request.policy.request.mode("threads") === "enforce";
     const place = isOwners ? JSON.stringify([key, principal.id]) : key;
     const before = this.#open.get(place);
-    // A client that disconnected may send its next run before the gateway has noticed, or before
-    // the last write of the run that has just ended.
+    // A client that disconnected may send its next run before the gateway has noticed, or before the last write.
     if (before?.isEnding === false) await within(before.whenOver(), NOTICE_MS);
     if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
     const findings: Finding[] = [];
@@ -129,32 +126,32 @@ export class ThreadAdmission {
     const isSound = findings.every(({ isReportOnly }) => isReportOnly === true);
     const claimed = isSound ? await this.#claim(key, review, findings) : [];
     if (used === undefined) claimed.push(run);
-    return new ThreadLease({
+    const facts = {
       store: this.#store,
       key,
       open,
       input,
       state,
       findings,
-      review,
+      approvals: review.approvals,
+      keepsInterrupts: review.keepsInterrupts,
       writtenKeys: written,
       isHistoryChecked:
         owner === principal.id &&
         (policy.request.mode("history") === "enforce" ||
           review.findings.every(({ check }) => check !== "history")),
-      claimed,
       agent,
       owner: principal.id === ANONYMOUS.id ? scope : `principal ${principal.id}`,
       registers: this.#registers,
       withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
       owning: owned === undefined ? owning : undefined,
-    });
+    };
+    return new ThreadLease(facts, review.rows, claimed);
   }
 
   /**
-   * Claims the interrupts and calls that may be answered once; returns the keys that were free. Two
-   * gateways that share a store may both have read that there was no answer yet. The same answer
-   * may come again after a run that broke off.
+   * Claims the interrupts and calls that may be answered once; returns the keys that were free. Another gateway may
+   * have accepted an answer since this one read the thread. The same answer may come again after a run that broke off.
    */
   async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<RowName[]> {
     const free: RowName[] = [];
@@ -177,8 +174,8 @@ export class ThreadAdmission {
 }
 
 /**
- * The owner of a thread: the first principal whose request is admitted. The agent knows threads by
- * their ids alone, so all anonymous clients count as one owner, in whichever session.
+ * The owner of a thread: the first principal whose request is admitted. The agent knows threads by their ids alone, so
+ * all anonymous clients count as one owner.
  */
 function ownerRow({ id }: Principal): StoredRow {
   return { kind: "thread", id: "", value: { owner: id } };
@@ -193,10 +190,7 @@ async function within(promise: Promise<void>, milliseconds: number): Promise<voi
   clearTimeout(timer);
 }
 
-/**
- * The partition of a thread's rows: agent, scope and thread id. The scope is the session where
- * requests have no principal.
- */
+/** The partition of a thread's rows. The scope is the session where requests have no principal. */
 export function threadKey(agent: string, scope: string, threadId: string): string {
   return JSON.stringify([agent, scope, threadId]);
 }

@@ -52,20 +52,19 @@ export class OpenThread {
   }
 }
 
-/** Options of {@link ThreadLease}. */
-export type LeaseFacts = {
+/** The facts of a lease, from the review of its request. */
+type LeaseFacts = {
   readonly store: KeyedStore;
   readonly key: string;
   readonly open: OpenThread;
   readonly input: RunAgentInput;
   readonly state: ThreadState;
   readonly findings: readonly Finding[];
-  readonly review: InputReview;
+  readonly approvals: readonly Approval[];
+  readonly keepsInterrupts: boolean;
   readonly writtenKeys: readonly string[] | undefined;
-  /** Whether a request with a history that differs from the store is rejected. */
+  /** Whether a request with a history that differs from the ledger is rejected. */
   readonly isHistoryChecked: boolean;
-  /** Keys that were free before this request claimed them. */
-  readonly claimed: readonly RowName[];
   readonly agent: string;
   /** With access control, withheld content follows the principal; without it, the session. */
   readonly owner: string;
@@ -79,140 +78,116 @@ export type LeaseFacts = {
 const NOTHING: TraceWrite = { rows: [], removed: [] };
 const NO_ROWS: readonly StoredRow[] = [];
 
-/**
- * The hold of one request on its thread: from its review, if it is admitted, to the end of its run.
- */
+/** The lease of one request on its thread: from its review, if it is admitted, to the end of its run. */
 export class ThreadLease {
-  readonly findings: readonly Finding[];
-  readonly approvals: readonly Approval[];
-  readonly state: ThreadState;
-  /**
-   * Keys of the request's state that its client did not get from the gateway; `undefined` when they
-   * cannot be determined.
-   */
-  readonly writtenKeys: readonly string[] | undefined;
-  readonly #isHistoryChecked: boolean;
-  readonly #keepsInterrupts: boolean;
-  readonly #withheld: readonly StoredRow[];
-  readonly #store: KeyedStore;
-  readonly #key: string;
-  readonly #open: OpenThread;
-  readonly #input: RunAgentInput;
-  readonly #owning: RowClaim | undefined;
+  readonly #facts: LeaseFacts;
   /** Rows for the new content of the request. */
   #newRows: readonly StoredRow[];
   /** The write that undoes everything the request has written so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
-  readonly #agent: string;
-  readonly #owner: string;
-  readonly #registers: WithheldThreads;
   #register: WithheldRegister | undefined;
   #denied: DeniedCalls | undefined;
   #isStateTaken = true;
 
-  constructor(facts: LeaseFacts) {
-    const { store, key, open, input, state, findings, review, claimed } = facts;
-    this.findings = findings;
-    this.approvals = review.approvals;
-    this.state = state;
-    this.writtenKeys = facts.writtenKeys;
-    this.#isHistoryChecked = facts.isHistoryChecked;
-    this.#keepsInterrupts = review.keepsInterrupts;
-    this.#agent = facts.agent;
-    this.#owner = facts.owner;
-    this.#registers = facts.registers;
-    this.#withheld = facts.withheld;
-    this.#store = store;
-    this.#key = key;
-    this.#open = open;
-    this.#input = input;
-    this.#owning = facts.owning;
-    this.#newRows = review.rows;
-    this.#undo = { rows: [], removed: [...claimed] };
+  /**
+   * @param newRows rows to write when the request is admitted
+   * @param claimed keys that were free before this request claimed them
+   */
+  constructor(facts: LeaseFacts, newRows: readonly StoredRow[], claimed: RowName[]) {
+    this.#facts = facts;
+    this.#newRows = newRows;
+    this.#undo = { rows: [], removed: claimed };
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#facts.findings;
+  }
+
+  get approvals(): readonly Approval[] {
+    return this.#facts.approvals;
+  }
+
+  get state(): ThreadState {
+    return this.#facts.state;
+  }
+
+  /** Keys of the request's state that its client did not get from the gateway; `undefined` if unknown. */
+  get writtenKeys(): readonly string[] | undefined {
+    return this.#facts.writtenKeys;
   }
 
   /**
-   * Makes the principal the thread's owner, unless another was faster. Called when no check rejects
-   * the request, and before its receipt, which cannot be undone. Permanent: another request of the
-   * same principal may depend on it by the time this one fails.
+   * Makes the principal the thread's owner, unless another was faster. Called before the receipt, which cannot be
+   * undone. Permanent: another request of the principal may depend on it by the time this one fails.
    */
   async claim(): Promise<Finding | undefined> {
-    if (this.#owning === undefined) return undefined;
-    const { known } = await this.#store.claim([this.#owning]);
-    const mine = this.#owning.row.value["owner"];
+    const { owning, store } = this.#facts;
+    if (owning === undefined) return undefined;
+    const { known } = await store.claim([owning]);
+    const mine = owning.row.value["owner"];
     return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
   }
 
   /**
-   * Writes the content of the admitted request to the thread; except a state that the policy would
-   * have blocked in observe mode, which must not count as known once the policy enforces.
+   * Writes the content of the admitted request to the thread; except a state that the policy would have blocked in
+   * observe mode, which must not count as known once the policy enforces.
    */
-  async accept(remark?: Denial): Promise<void> {
+  async accept(wouldBlock?: Denial): Promise<void> {
     this.#isStateTaken =
-      remark === undefined && this.findings.every(({ check }) => check !== "state");
+      wouldBlock === undefined && this.findings.every(({ check }) => check !== "state");
     if (this.#newRows.length === 0) return;
     const { rows, removed } = undoOf(this.state, this.#newRows);
-    await this.#store.write(this.#key, this.#newRows);
+    await this.#facts.store.write(this.#facts.key, this.#newRows);
     apply(this.state, this.#newRows);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }
 
-  /**
-   * Opens the register of the thread's withheld content. New withheld content is saved with the
-   * thread.
-   */
+  /** Opens the register of the thread's withheld content. New withheld content is saved with the thread. */
   openWithheld(): WithheldRegister {
-    const register = this.#registers.open(this.#agent, this.#input.threadId, this.#owner);
-    register.load(withheldOf(this.#withheld, this.#owner));
+    const { registers, agent, input, owner, withheld } = this.#facts;
+    const register = registers.open(agent, input.threadId, owner);
+    register.load(withheldOf(withheld, owner));
     this.#register = register;
     return register;
   }
 
   /** The denied calls of the thread, which are saved with it. */
   deniedCalls(): DeniedCalls {
-    return (this.#denied ??= new DeniedCalls(this.#owner, this.#withheld));
+    return (this.#denied ??= new DeniedCalls(this.#facts.owner, this.#facts.withheld));
   }
 
   /** True when the client has got the end of the run; only the last write is pending. */
   get isEnding(): boolean {
-    return this.#open.isEnding;
+    return this.#facts.open.isEnding;
   }
 
-  /**
-   * Starts the run. The returned function writes events to the store before they are delivered.
-   */
+  /** Starts the run. The returned function writes events to the ledger before they are delivered. */
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     // The agent has read the request, so it can no longer be undone.
     this.#newRows = NO_ROWS;
     this.#undo = NOTHING;
-    // A client that opened a stream without an input sent no messages and repeats none. All others
-    // are tracked, whatever dialect they ask for: the next request may ask for another.
+    // A client that opened a stream without an input repeats no messages. All others are tracked, in every dialect: the
+    // next request may ask for another.
     if (dialect === "as-sent") return this.#followShown();
     const trace = this.#openTrace(dialect !== "1.0");
     this.#trace = trace;
     const shown = formOf(dialect);
     return (events) => {
       for (const event of events) for (const form of shown(event)) trace.see(form);
-      this.#open.isEnding = trace.isOver;
+      this.#facts.open.isEnding = trace.isOver;
       return this.#write(trace.take());
     };
   }
 
-  /**
-   * The earlier messages and calls of the thread that the request does not repeat, as of the start
-   * of the run.
-   */
+  /** The earlier messages and calls of the thread that the request does not repeat, as of the start of the run. */
   earlier(): EarlierThread {
-    return earlierThread(this.state, this.#input.messages, this.#isHistoryChecked);
+    return earlierThread(this.state, this.#facts.input.messages, this.#facts.isHistoryChecked);
   }
 
-  /**
-   * Saves the messages shown to a client without an input: an agent must not write into them in a
-   * later run.
-   */
+  /** Saves the messages shown to a client without an input: an agent must not write into them in a later run. */
   #followShown(): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
-    const trace = new RunTrace(this.#input, shownThread(this.state));
+    const trace = new RunTrace(this.#facts.input, shownThread(this.state));
     return (events) => {
       for (const event of events) trace.see(event);
       return this.#write(shownOnly(trace.take()));
@@ -220,12 +195,9 @@ export class ThreadLease {
   }
 
   #openTrace(isOld: boolean): RunTrace {
-    return new RunTrace(this.#input, this.state, {
-      isOld,
-      isStateTaken: this.#isStateTaken,
-      isHistoryChecked: this.#isHistoryChecked,
-      keepsInterrupts: this.#keepsInterrupts,
-    });
+    const { input, state, isHistoryChecked, keepsInterrupts } = this.#facts;
+    const isStateTaken = this.#isStateTaken;
+    return new RunTrace(input, state, { isOld, isStateTaken, isHistoryChecked, keepsInterrupts });
   }
 
   /** Ends the run; `isWhole` means that its client was connected at the agent's own end. */
@@ -236,8 +208,7 @@ export class ThreadLease {
   }
 
   /**
-   * Ends a run that delivered nothing. `wasSent`: the agent may have read the request, so its
-   * content and its run id stay, or a client could disconnect and send a different version.
+   * Ends a run that delivered nothing. `wasSent`: the agent may have read the request, so its content and run id stay.
    * Otherwise both are undone, and the client may change them.
    */
   async abandon(wasSent: boolean): Promise<void> {
@@ -246,16 +217,17 @@ export class ThreadLease {
 
   /** Writes these rows, together with newly withheld content. */
   #write(write: TraceWrite | undefined): Promise<void> | undefined {
+    const { store, key, owner } = this.#facts;
     const register = this.#register;
     const fresh = register?.take();
     const denied = this.#denied?.take();
     if (fresh === undefined && denied === undefined) {
-      return write && this.#store.write(this.#key, write.rows, write.removed);
+      return write && store.write(key, write.rows, write.removed);
     }
     const { rows, removed } = write ?? NOTHING;
-    const withheld = fresh === undefined ? NO_ROWS : withheldRows(this.#owner, fresh);
-    return this.#store
-      .write(this.#key, [...rows, ...withheld, ...(denied ?? NO_ROWS)], removed)
+    const withheld = fresh === undefined ? NO_ROWS : withheldRows(owner, fresh);
+    return store
+      .write(key, [...rows, ...withheld, ...(denied ?? NO_ROWS)], removed)
       .catch((error: unknown) => {
         if (fresh !== undefined) register?.putBack(fresh);
         if (denied !== undefined) this.#denied?.putBack();
@@ -264,11 +236,11 @@ export class ThreadLease {
   }
 
   async #leave(lastWrite: () => TraceWrite | undefined): Promise<void> {
-    this.#open.isEnding = true;
+    this.#facts.open.isEnding = true;
     try {
       await this.#write(lastWrite());
     } finally {
-      this.#open.leave();
+      this.#facts.open.leave();
     }
   }
 }
@@ -285,13 +257,9 @@ function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
   return rows.length + removed.length === 0 ? undefined : { rows, removed };
 }
 
-function asItIs(event: AgUiEvent): readonly AgUiEvent[] {
-  return [event];
-}
-
 /** Converts an event to the form that an older client gets and will repeat. */
 function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEvent[] {
-  if (dialect !== "0.0.55" && dialect !== "0.0.59") return asItIs;
+  if (dialect !== "0.0.55" && dialect !== "0.0.59") return (event) => [event];
   const downgrader = createDowngrader(dialect);
   return (event) => downgrader.push(event).events as unknown as AgUiEvent[];
 }
@@ -304,12 +272,8 @@ function undoOf(state: ThreadState, rows: readonly StoredRow[]): TraceWrite {
       undo.rows.push(declinedRow(state.declined));
       continue;
     }
-    const known =
-      kind === "message"
-        ? state.messages.get(id)
-        : kind === "call"
-          ? state.calls.get(id)
-          : state.interrupts.get(id);
+    const table = { message: state.messages, call: state.calls, interrupt: state.interrupts };
+    const known = kind in table ? table[kind as keyof typeof table].get(id) : undefined;
     if (known === undefined) undo.removed.push({ kind, id });
     else undo.rows.push(rowOf(kind as "message", id, known));
   }

@@ -22,8 +22,8 @@ export type ExposedKey = {
 };
 
 /**
- * Finds keys whose file mode gives access to other users. It is a warning, not a failure: some mounts of
- * orchestrators allow no better mode. On Windows the list is empty, because file modes carry no information there.
+ * Finds keys whose file mode gives access to other users. A warning, not a failure: some mounts of orchestrators allow
+ * no better mode. On Windows file modes carry no information.
  */
 export function findExposedKeys(directory: string): ExposedKey[] {
   if (process.platform === "win32") return [];

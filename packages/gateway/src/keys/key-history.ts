@@ -100,10 +100,7 @@ export async function writeLogKey(
 
 const KEY_BYTES = 32;
 
-/**
- * The seal of a log. Its key is derived from the checkpoint key, so operators have no further key to keep: a holder
- * of the checkpoint key can sign for the log anyway.
- */
+/** The seal of a log. Its key is derived from the checkpoint key, whose holder can sign for the log anyway. */
 export function logSealOf(checkpointKey: Ed25519Key, origin: string): LogSeal {
   const secret = exportPrivateKeyPem(checkpointKey);
   const key = hkdfSync("sha256", secret, "", "countersign.log-seal.v1", KEY_BYTES);

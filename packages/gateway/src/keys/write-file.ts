@@ -32,8 +32,7 @@ function unwritable(file: string, { code, name }: NodeJS.ErrnoException): Counte
 }
 
 /**
- * A file name is durable only when its directory is flushed; systems that cannot open a directory flush it
- * themselves.
+ * A file name is durable only when its directory is flushed; systems that cannot open a directory flush it themselves.
  */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r").catch(() => undefined);

@@ -19,10 +19,7 @@ export type CountedLimit = WindowLimit | TotalLimit;
 /** Events granted to a gateway, which has not yet reported their use. */
 export type Lease = { readonly id: string; readonly gateway: string; readonly events: number };
 
-/**
- * The report on a lease: the number of used events, and the age of the last use in milliseconds;
- * the rest is returned.
- */
+/** The report on a lease: the used events, and the age of the last use in milliseconds; the rest is returned. */
 export type SettledLease = { readonly id: string; readonly used: number; readonly ageMs: number };
 
 /** A gateway's reports and request for one key under one limit. */
@@ -61,10 +58,7 @@ export type CountStore = {
 
 /** How a gateway leases events. */
 export type LeaseTerms = {
-  /**
-   * How long a gateway may use granted events, in milliseconds of its own clock from before its
-   * request.
-   */
+  /** How long a gateway may use granted events, in milliseconds of its own clock from before its request. */
   readonly leaseMs: number;
   /** The largest block; a crash loses at most this many events of each count in use. */
   readonly maxBlock: number;

@@ -116,10 +116,7 @@ export class Exchange {
     return taken;
   }
 
-  /**
-   * Resolves all waiting requests without a response. They were never sent, so the store granted
-   * nothing for them.
-   */
+  /** Resolves all waiting requests without a response. They were never sent, so the store granted nothing for them. */
   #giveUp(): void {
     for (const [held, { wanted, listeners }] of this.#take(Number.POSITIVE_INFINITY)) {
       if (wanted > 0) held.isKnown = false;

@@ -12,10 +12,7 @@ import { ReservedCount } from "./reserved-count.js";
 const CHECK_MS = 250;
 /** Time between two requests while an event waits for what other gateways may return. */
 const PATIENCE_STEP_MS = 100;
-/**
- * How long no event waits again after a useless wait: at an exhausted limit, runs must not stall
- * every second.
- */
+/** How long no event waits again after a useless wait: at an exhausted limit, runs must not stall every second. */
 const NO_WAIT_MS = 10_000;
 /** Pause after a failed response, and the maximum pause for an exhausted count. */
 const PAUSE_MS = 1000;
@@ -57,10 +54,9 @@ export type CountTable = {
 type Place = { readonly table: CountTable; readonly key: string; limit: CountedLimit };
 
 /**
- * Counts that hold over all gateways, for velocity caps and for the budgets of tokens. Events are
- * reserved from the store in blocks before they are needed, so that a decision never waits and no
- * two gateways use the same event. While the store is silent, reserved events can be used until
- * their lease ends.
+ * Counts that hold over all gateways, for velocity caps and for the budgets of tokens. Events are reserved from the
+ * store in blocks before they are needed, so that a decision never waits and no two gateways use the same event. While
+ * the store is silent, reserved events can be used until their lease ends.
  */
 export class LeasedCounts {
   readonly now: () => number;
@@ -84,15 +80,19 @@ export class LeasedCounts {
     this.#figures = figures ?? { waits: 0, failures: 0, isSilent: false };
     this.#listener = listener;
     this.now = now ?? (() => performance.now());
-    this.#exchange = new Exchange(store, gateway, (didAnswer) => this.#onResponse(didAnswer), this.now);
+    this.#exchange = new Exchange(
+      store,
+      gateway,
+      (didAnswer) => this.#onResponse(didAnswer),
+      this.now,
+    );
     this.#timer = setInterval(() => this.#check(), CHECK_MS);
     this.#timer.unref();
   }
 
   /**
-   * Reserves that many events, as far as they are available. Returns a promise when it has to ask
-   * the store; it always resolves. With `patienceMs` it waits that long for events that other
-   * gateways may return, even shortly after a request without a result.
+   * Reserves that many events, as far as they are available. Returns a promise, which always resolves, when it asks the
+   * store. With `patienceMs` it waits that long for events that other gateways may return.
    */
   reserve(
     table: CountTable,
@@ -142,7 +142,12 @@ export class LeasedCounts {
     await this.#store.close();
   }
 
-  #open(table: CountTable, key: string, limit: CountedLimit, now: number): ReservedCount | undefined {
+  #open(
+    table: CountTable,
+    key: string,
+    limit: CountedLimit,
+    now: number,
+  ): ReservedCount | undefined {
     const known = table.held.get(key);
     if (known !== undefined) {
       const place = this.#held.get(known);
@@ -179,10 +184,7 @@ export class LeasedCounts {
     }
   }
 
-  /**
-   * True when another request may soon succeed: the store was silent only briefly, or others may
-   * return events.
-   */
+  /** True when another request may soon succeed: the store was silent only briefly, or others may return events. */
   #mayRetry(result: CountResult | undefined, left: number, waitUntil: number): boolean {
     const now = this.now();
     if (this.#isClosed) return false;
@@ -208,9 +210,8 @@ export class LeasedCounts {
   }
 
   /**
-   * Sends reports on leases. While the store is silent, only one count is reported at a time, as a
-   * probe: each batch lasts until its timeout, and a run's request would wait behind it. The next
-   * check sends the rest.
+   * Sends reports on leases. While the store is silent, only one count at a time, as a probe: a run's request would
+   * wait behind each batch until its timeout.
    */
   #returnUnused(held: ReservedCount, limit: CountedLimit, idleSince: number): void {
     held.retire(this.now(), idleSince);
@@ -247,8 +248,8 @@ export class LeasedCounts {
 }
 
 /**
- * The pause for an exhausted count: a slice of its window, after which events may be available
- * again; at least 100 ms, because a busy process reads the response late.
+ * The pause for an exhausted count: a slice of its window; at least 100 ms, because a busy process reads the response
+ * late.
  */
 function pauseOf({ windowMs }: CountedLimit): number {
   return Math.min(PAUSE_MS, Math.max(100, windowMs / 64));

@@ -85,9 +85,8 @@ export async function openPostgresCounts(
   { url, name, gateway, clock, answerMs = ANSWER_MS }: PostgresCountsOptions,
 ): Promise<CountStore> {
   const { table, key, columns, initial, read, write, old, unavailable } = TABLES[kind];
-  // One statement that creates, locks and reads, because an event waits for each round trip. Sorted,
-  // so that two gateways that want the same rows do not deadlock. Durable regardless of the server's
-  // default: a grant in use must survive a crash.
+  // One statement, because an event waits for each round trip. Sorted, so that gateways do not deadlock. Durable
+  // regardless of the server's default: a grant in use must survive a crash.
   const openRows = `INSERT INTO ${table} AS kept (log, ${key}, ${columns})
     SELECT $1, key, ${initial} FROM unnest($2::text[]) AS asked(key) ORDER BY key
     ON CONFLICT (log, ${key}) DO UPDATE SET ${key} = kept.${key}

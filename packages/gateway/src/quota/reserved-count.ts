@@ -14,8 +14,8 @@ const SHARE = 8;
 /** Blocks of at least this size are renewed before the last one is exhausted. */
 const AHEAD_FROM = 16;
 /**
- * How long a report is repeated until the store has received it, in milliseconds. Events that are
- * not returned by then are lost: fewer are allowed than the limit, never more.
+ * How long a report is repeated, in milliseconds. Events not returned by then are lost: fewer are allowed than the
+ * limit, never more.
  */
 const REPORT_MS = 10_000;
 
@@ -27,20 +27,14 @@ export class ReservedCount {
   /** Reports on leases, until the store has received them. */
   #settled: (Omit<SettledLease, "ageMs"> & { usedAt: number; until: number })[] = [];
   readonly #terms: LeaseTerms;
-  /**
-   * Events used or granted over all gateways, as of the last response; `undefined` before the
-   * first.
-   */
+  /** Events used or granted over all gateways, as of the last response; `undefined` before the first. */
   #usedEverywhere: number | undefined;
   #block = 0;
   /** The last time an event was counted or requested. */
   usedAt: number;
   /** No request is sent before this time, after an empty or a failed response. */
   pauseUntil = 0;
-  /**
-   * Before this time no request waits for events that others may return, because the last wait was
-   * useless.
-   */
+  /** Before this time no request waits for events that others may return, because the last wait was useless. */
   noWaitUntil = 0;
   /** Before this time a request waits for such events, however useless the last wait was. */
   waitUntil = 0;
@@ -110,9 +104,7 @@ export class ReservedCount {
     this.#settled.push({ id, used: 0, usedAt: now, until: now + REPORT_MS });
   }
 
-  /**
-   * Ends leases that are exhausted or expired; all of them when none was used since `idleSince`.
-   */
+  /** Ends leases that are exhausted or expired; all of them when none was used since `idleSince`. */
   retire(now: number, idleSince: number): void {
     const isIdle = this.usedAt <= idleSince;
     const isOver = ({ left, usableUntil }: OwnLease): boolean =>

@@ -8,8 +8,7 @@ import type { JsonObject } from "@countersign/core";
 const UNLIMITED = { capacity: Number.POSITIVE_INFINITY };
 
 /**
- * The budgets of tokens, over all gateways. A decision never waits for a shared store, and without
- * a reserved event it denies.
+ * The budgets of tokens over all gateways. A decision never waits for the store; without a reserved event it denies.
  */
 export class TokenBudgets implements SpendingBook {
   readonly #counts: LeasedCounts;
@@ -44,11 +43,7 @@ export class TokenBudgets implements SpendingBook {
     );
   }
 
-  /**
-   * Reserves that many events of each allowance, as far as they are available. Returns a promise
-   * when it has to ask the store; it always resolves, and events without a reservation are then
-   * denied. With `patienceMs` it waits that long for events that other gateways may return.
-   */
+  /** Reserves that many events of each allowance; see {@link LeasedCounts.reserve}. */
   reserve(
     allowances: readonly Allowance[],
     events: number,
@@ -98,8 +93,8 @@ export type BudgetCount = {
 };
 
 /**
- * The budgets of tokens. A lease has no end: granted events can be used while the store is silent,
- * and the events of a killed gateway are lost. Only the start of a run waits for other gateways.
+ * The budgets of tokens. A lease has no end: the events of a killed gateway are lost. Only the start of a run waits for
+ * other gateways.
  */
 export const BUDGETS: CountKind = {
   partition: "budgets",
@@ -121,8 +116,8 @@ export const BUDGETS: CountKind = {
 };
 
 /**
- * Handles a request about a budget. Over all gateways, granted events that were not returned never
- * exceed the limit. A lease is settled once, under its id: a repeated report changes nothing.
+ * Handles a request about a budget. Granted events that were not returned never exceed the limit. A lease is settled
+ * once, under its id: a repeated report changes nothing.
  */
 export function grantBudget(
   before: BudgetCount | undefined,

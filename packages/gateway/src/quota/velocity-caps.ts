@@ -6,15 +6,9 @@ import { sha256Hex } from "@countersign/core";
 import { LeasedCounts } from "./leased-counts.js";
 import type { CountTable, LeasedCountsOptions } from "./leased-counts.js";
 
-/**
- * How long a gateway may use granted events, in milliseconds of its own clock from before its
- * request.
- */
+/** How long a gateway may use granted events, in milliseconds of its own clock from before its request. */
 export const LEASE_MS = 5000;
-/**
- * How much longer they count as granted, in milliseconds: clocks may run a fifth faster or slower
- * than the database's.
- */
+/** How much longer they count as granted: clocks may run a fifth faster or slower than the database's. */
 const GRACE_MS = 1000;
 
 /** A lease that counts as used from a time on, when its gateway did not report. */
@@ -30,8 +24,8 @@ export type VelocityCount = {
 type VelocityRow = { readonly count: VelocityCount; readonly emptyAt: number };
 
 /**
- * The counts of velocity caps. A lease ends soon, so that the events of a killed gateway leave the
- * window. Gateways check for unused events four times a second, so an event waits a second for them.
+ * The counts of velocity caps. A lease ends soon, so that the events of a killed gateway leave the window. Gateways
+ * return unused events four times a second, so an event waits a second for them.
  */
 export const VELOCITY: CountKind = {
   partition: "velocity",
@@ -102,9 +96,7 @@ export class VelocityCaps {
     this.#counts = new LeasedCounts(VELOCITY, options);
   }
 
-  /**
-   * The counts of a limit; `undefined` for a limit per connection, which its own gateway counts.
-   */
+  /** The counts of a limit; `undefined` for a limit per connection, which its own gateway counts. */
   of(limit: VelocityLimit): SharedCounts | undefined {
     if (limit.scope === "connection") return undefined;
     const counts = this.#counts;

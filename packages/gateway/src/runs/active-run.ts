@@ -23,8 +23,8 @@ import "../base/errors.js";
 export type RunOrigin = ConnectionFacts & {
   /** The query about the session's owner, sent to the ledger together with the thread's. */
   readonly owning?: SessionRequest | undefined;
-  /** Closed when the run is over. */
-  readonly lease?: { close(): void };
+  /** The open grant of the run; closed when the run is over. */
+  readonly granted?: { close(): void };
   /** The owner of the threads; the session, unless it was generated for this one request. */
   readonly threadOwner?: string;
   /** The client's trace header. */
@@ -36,8 +36,9 @@ export type RunOrigin = ConnectionFacts & {
 };
 
 /**
- * One run from the arrival of its request to its end. It owns everything that the run must give back: the place in the session, the lock of
- * the thread, reserved quota, the connection to the agent. It lives as long as the stream, so it holds no reference to the request.
+ * One run from its request to its end. It owns what the run must give back: the place in the session, the lock of the
+ * thread, reserved quota, the connection to the agent. It lives as long as the stream, so it holds no reference to the
+ * request.
  */
 export class ActiveRun implements RunOpening {
   readonly connection: Connection;
@@ -53,7 +54,7 @@ export class ActiveRun implements RunOpening {
   readonly #transport: RunHandle["transport"];
   readonly #traceparent: string | undefined;
   readonly #gone: Signal;
-  readonly #lease: { close(): void } | undefined;
+  readonly #granted: { close(): void } | undefined;
   readonly #owning: SessionRequest | undefined;
   /** Dropped after its call: the listener's closure refers to the request. */
   #onStarting: ((handle: RunHandle) => void) | undefined;
@@ -74,7 +75,7 @@ export class ActiveRun implements RunOpening {
     this.#transport = origin.transport;
     this.#traceparent = origin.traceparent;
     this.#gone = origin.gone;
-    this.#lease = origin.lease;
+    this.#granted = origin.granted;
     this.#owning = origin.owning;
     this.#onStarting = (handle) => origin.onStarting?.(handle);
     if (this.#gone.aborted) this.cancel();
@@ -169,7 +170,7 @@ export class ActiveRun implements RunOpening {
     if (request !== undefined) await this.#context.refusals.record(request, error);
   }
 
-  /** Gives back everything that the run holds, whether its stream opened or not. The caller of a refused request closes its lease. */
+  /** Gives back everything that the run holds, whether its stream opened or not. The caller of a refused request closes its grant. */
   async dispose(): Promise<void> {
     this.#gone.removeEventListener("abort", this.cancel);
     const run = this.#driven;
@@ -182,7 +183,7 @@ export class ActiveRun implements RunOpening {
       const isWhole = !this.#gone.aborted && run.sink.isDisconnected !== true;
       await this.thread.end(isWhole).catch((error: unknown) => this.#logUnsaved(error));
     } finally {
-      this.#lease?.close();
+      this.#granted?.close();
     }
   }
 
@@ -220,10 +221,7 @@ function wasNotReceived(error: unknown): boolean {
   );
 }
 
-/**
- * Rejects the id of a run that is still open in the session, on any thread: a stop could not tell
- * the two apart. The ledger knows ids that were used before.
- */
+/** Rejects the id of a run that is open in the session, on any thread: a stop could not tell the two apart. */
 export function assertNewRun(session: Session, { runId }: RunAgentInput): void {
   if (session.runs.get(runId)?.status === "running") {
     throw new CountersignError("ERR_RUN_ID_REUSED", "the session has an open run with this id", {});

@@ -55,10 +55,7 @@ export class RunCapabilities implements Capabilities {
     this.#tokens.spend(facts);
   }
 
-  /**
-   * Reserves that many events of the tokens that an event may use: of its own token, or else of the
-   * session's.
-   */
+  /** Reserves that many events of the tokens that an event may use: of its own token, or else of the session's. */
   reserve(
     presented: JsonValue | undefined,
     events: number,
@@ -89,9 +86,7 @@ export class RunCapabilities implements Capabilities {
     return until;
   }
 
-  /**
-   * The agent's own tokens, then those handed to the session for any user or for this principal.
-   */
+  /** The agent's own tokens, then those handed to the session for any user or for this principal. */
   #all(): string[] {
     const { principal: ours } = this.#context;
     const handed = this.#session.tokens.filter(

@@ -89,8 +89,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
       bytes,
       opening,
       blocker,
-      // The start of a run waits for events that other gateways may return; a message of an open
-      // run does not.
+      // The start of a run waits for events that other gateways may return; a message of an open run does not.
       reserve: (token, isFirst) => capabilities.reserve(token, 1, isFirst && kind === "input"),
       caps,
       recorded: (request) => context.feed.publish(inboundItemOf(request)),

@@ -3,10 +3,7 @@ import "../base/errors.js";
 
 /** Whether the gateway accepts new runs. */
 export type Drain = {
-  /**
-   * The gateway is no longer ready: load balancers remove it, and requests that still arrive are
-   * served.
-   */
+  /** The gateway is no longer ready: load balancers remove it, and requests that still arrive are served. */
   isLeaving: boolean;
   /** New runs are rejected. */
   isDraining: boolean;

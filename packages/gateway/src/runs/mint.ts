@@ -24,9 +24,7 @@ const COUNTED = 32 ** COUNTED_DIGITS;
 const DRAWN_DIGITS = RANDOM_DIGITS - COUNTED_DIGITS;
 /** Drawn in one call: asking the system for sixteen bytes takes as long as for a thousand. */
 const RANDOM_BYTES = 1024;
-/**
- * Two digits at a time: digit by digit took six times as long, and every event gets an identifier.
- */
+/** Two digits at a time: digit by digit took six times as long, and every event gets an identifier. */
 const PAIRS: readonly string[] = Array.from(
   { length: 32 * 32 },
   (_, index) => `${ALPHABET[index >> 5]}${ALPHABET[index & 31]}`,
@@ -58,8 +56,7 @@ export function createUlid(now: () => number): () => string {
       const parts = [encodeTime(last)];
       for (let index = 0; index < DRAWN_DIGITS; index += 2)
         parts.push(PAIRS[tenBits(random, used + index)] ?? "");
-      // Joined, not concatenated: a concatenated string keeps its pieces (160 bytes) until it is
-      // read.
+      // Joined, not concatenated: a concatenated string keeps its pieces (160 bytes) until it is read.
       prefix = parts.join("");
       // 16 of 20 bits: the rest is left free for the count.
       used += DRAWN_DIGITS;

@@ -11,8 +11,7 @@ type RunFacts = Pick<
 >;
 
 /**
- * The handle of an open run. Once the run has ended, a stop does nothing, and the handle holds no
- * reference to the stream.
+ * The handle of a run. Once the run has ended, a stop does nothing, and the handle holds no reference to the stream.
  */
 export class OpenRunHandle implements RunHandle {
   readonly runId: string;

@@ -15,8 +15,7 @@ export class RunSlots {
   /** Takes a slot, or throws when none is free; returns a function that releases it once. */
   take(principal: Principal): () => void {
     const { id } = principal;
-    // Anonymous clients share one principal: one client's runs must not use up another's. Addresses are limited
-    // instead.
+    // Anonymous clients share one principal, so their runs are limited by address instead.
     if (id === ANONYMOUS.id) return releaseNothing;
     const open = this.#open.get(id) ?? 0;
     if (open >= this.#allowed) {

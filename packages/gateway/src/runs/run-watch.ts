@@ -94,8 +94,7 @@ export function noteRefusal(context: GatewayContext, error: unknown, agent?: str
     ...(isCountersignError(error, "ERR_ACCESS_TOKEN") ? { reason: error.facts.reason } : {}),
     ...(receipt === undefined ? {} : { receipt }),
   };
-  // An error without a code is a defect of the gateway. Only its kind is logged: its message could
-  // contain anything.
+  // An error without a code is a defect of the gateway. Only its kind is logged: its message could contain anything.
   if (isCountersignError(error)) context.journal.warn(facts, "refused");
   else context.journal.error({ ...facts, kind: nameOf(error) }, "defect");
 }

@@ -176,8 +176,8 @@ function receiptsFor(
 }
 
 /**
- * A client that names no version is older than 1.0, and does not get events that would break it. The default is the last release before
- * 1.0, which most UIs use. Older releases send the same requests, so their clients ask for `0.0.55` by `?dialect=` or header.
+ * A client that names no version is older than 1.0; the default is the last release before it, which most UIs use.
+ * Clients of older releases ask for `0.0.55` by `?dialect=` or header.
  */
 function dialectOf(input: RunAgentInput): ClientDialect {
   return input.protocolVersion === undefined ? "0.0.59" : "1.0";

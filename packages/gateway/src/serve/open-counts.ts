@@ -5,7 +5,7 @@ import { openKeyedCounts } from "../quota/keyed-counts.js";
 import { openPostgresCounts } from "../quota/postgres-counts.js";
 import type { KeyedStore } from "../store/keyed-store.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { VELOCITY, VelocityCounts } from "../quota/velocity-caps.js";
+import { VELOCITY, VelocityCaps } from "../quota/velocity-caps.js";
 
 /** Opens counts in the shared database, or in the keyed store of a single gateway. */
 export function openCounts(
@@ -33,7 +33,7 @@ export type VelocityParts = {
 export async function openVelocity(
   config: GatewayConfig,
   parts: VelocityParts,
-): Promise<VelocityCounts> {
+): Promise<VelocityCaps> {
   const { gateway, journal, telemetry } = parts;
   const listener = (isSilent: boolean): void => {
     if (isSilent) {
@@ -44,5 +44,5 @@ export async function openVelocity(
     } else journal.info({}, "the store of velocity counts responds again");
   };
   const store = await openCounts(VELOCITY, config, parts);
-  return new VelocityCounts({ store, gateway, listener, figures: telemetry.velocity });
+  return new VelocityCaps({ store, gateway, listener, figures: telemetry.velocity });
 }

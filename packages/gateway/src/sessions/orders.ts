@@ -15,10 +15,7 @@ export type FleetOrder =
 export type OrderAnswer = {
   readonly gateway: string;
   readonly stopped: readonly StoppedRun[];
-  /**
-   * The gateway signs for the runs it stopped; absent from older gateways and when signing failed:
-   * then the sender signs.
-   */
+  /** The gateway signs for the runs it stopped; absent from older gateways and when signing failed. */
   readonly signs?: true;
 };
 

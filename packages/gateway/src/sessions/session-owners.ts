@@ -9,10 +9,7 @@ import type { Principal } from "../access/access.js";
 /** Cached owners of sessions: in total, and for one principal. */
 const MAX_OWNED = 200_000;
 const MAX_OWNED_EACH = 2000;
-/**
- * How long a cached owner is trusted; then the store is queried again, which also refreshes the
- * session's age.
- */
+/** How long a cached owner is trusted; then the store is queried again, which also refreshes the session's age. */
 export const OWNER_TRUST_MS = 3_600_000;
 
 /** A query about a session's owner that is sent to the store together with others. */
@@ -58,10 +55,7 @@ export class SessionOwners {
     this.#remember(sessionId, principal, this.#owners.get(sessionId)?.confirmedAt);
   }
 
-  /**
-   * Claims a session that a client named, at all gateways; throws when it belongs to another
-   * principal.
-   */
+  /** Claims a session that a client named, at all gateways; throws when it belongs to another principal. */
   async own(sessionId: string, principal: Principal): Promise<void> {
     const question = this.ask(sessionId, principal);
     if (question === undefined) return;
@@ -93,8 +87,8 @@ export class SessionOwners {
         if (known !== undefined && known["owner"] !== principal.id) throw foreign();
         this.check(sessionId, principal);
         this.#remember(sessionId, principal, now);
-        // A session in use must not expire in the store, or any principal could claim it. If this
-        // write fails, the next query repeats it.
+        // A session in use must not expire, or any principal could claim it. If this write fails, the next query
+        // repeats it.
         if (known !== undefined && !isRecent(Number(known["at"]), now)) {
           void this.#store.write(partition, [row]).catch(() => undefined);
         }
@@ -103,8 +97,8 @@ export class SessionOwners {
   }
 
   /**
-   * The owner of a session in the cache or the store; `undefined` when it has none. Claims
-   * nothing: the session may have an owner a moment later.
+   * The owner of a session in the cache or the store, if any. Claims nothing: the session may have an owner a moment
+   * later.
    */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     const row = { kind: "session", id: "", value: {} } as const;

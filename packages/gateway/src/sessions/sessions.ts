@@ -19,10 +19,7 @@ export type RunHandle = {
   endedAt?: number;
   /** The error code that the client got, when it failed. */
   failure?: string;
-  /**
-   * Rules that blocked an event of the run, the first eight. The log line names them; receipts have
-   * all.
-   */
+  /** Rules that blocked an event of the run, the first eight. The log line names them; receipts have all. */
   blockedBy?: string[];
   /** Rules in observe mode that would have blocked, the first eight. */
   wouldBlockBy?: string[];
@@ -35,9 +32,7 @@ export type RunHandle = {
 /** A token that was handed to a session. */
 export type HandedToken = {
   readonly token: string;
-  /**
-   * The session's owner at that time, who alone may use the token; absent: any user of the session.
-   */
+  /** The session's owner at that time, who alone may use the token; absent: any user of the session. */
   readonly principal?: string;
 };
 
@@ -60,10 +55,7 @@ export function isSameToken(one: HandedToken, other: HandedToken): boolean {
 /** Finished runs kept per session for the control plane. */
 const MAX_RUNS_SHOWN = 20;
 
-/**
- * Maximum number of sessions. The least recently used one is evicted first, never one with an open
- * run.
- */
+/** Maximum number of sessions. The least recently used one is evicted first, never one with an open run. */
 const MAX_SESSIONS = 10_000;
 /** Tokens kept per session. */
 const MAX_TOKENS = 16;
@@ -79,14 +71,10 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /**
-   * Returns the session of that id, and creates it when it is new; `at` is the time of its use, now
-   * by default.
-   */
+  /** Returns the session of that id, and creates it when it is new; `at` is the time of its use, now by default. */
   open(id: string, at?: number): Session {
     const known = this.#sessions.get(id);
-    // A late report must not make it more recent than it is: sessions used since would be evicted
-    // before it.
+    // A late report must not make it more recent than it is: sessions used since would be evicted before it.
     if (known !== undefined && at !== undefined && at < known.lastSeen) return known;
     const now = at ?? this.#clock.now();
     const session = known ?? {

@@ -1,6 +1,4 @@
-/**
- * Milliseconds between two polls: a change at another gateway takes effect here within a second.
- */
+/** Milliseconds between two polls: a change at another gateway takes effect here within a second. */
 const LOOK_MS = 500;
 
 /** A table whose new entries get increasing numbers. */
@@ -62,8 +60,7 @@ export async function follow<Entry extends { readonly serial: number }>(
       await takeOver();
       settle(false);
     } catch {
-      // After an outage the database may be a restored backup, which gives out the newest numbers
-      // again.
+      // After an outage the database may be a restored backup, which gives out the newest numbers again.
       last = 0;
       settle(true);
     }

@@ -1,9 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 
-/**
- * The kinds of rows: those of a thread (its ledger), and those of sessions, tickets, quota and the
- * store itself.
- */
+/** The kinds of rows: those of a thread (its ledger), and those of sessions, tickets, quota and the store itself. */
 export type RowKind =
   | "thread"
   | "order"
@@ -47,8 +44,7 @@ export type Claimed = {
   /** The existing row of each claim; `undefined` where the claim inserted it, or would have. */
   readonly known: readonly (JsonObject | undefined)[];
   /**
-   * The rows of the partition before the claim, without its run ids, in no order; empty when no
-   * partition was requested.
+   * The rows of the partition before the claim, without run ids, in no order; empty when no partition was requested.
    */
   readonly rows: StoredRow[];
 };
@@ -70,15 +66,11 @@ export type KeyedStore = {
   /** Inserts, replaces and removes rows of one partition atomically. */
   write(partition: string, rows: readonly StoredRow[], removed?: readonly RowName[]): Promise<void>;
   /**
-   * Inserts rows whose keys do not exist; existing rows stay. With `reading`, also reads that
-   * partition: a request needs all of this at once, and each round trip goes to another thread or
-   * another machine.
+   * Inserts rows whose keys do not exist. With `reading`, also reads that partition, because each round trip goes to
+   * another thread or another machine.
    */
   claim(claims: readonly RowClaim[], reading?: string): Promise<Claimed>;
-  /**
-   * Removes partitions that were last written before this time (milliseconds); resolves with their
-   * number.
-   */
+  /** Removes partitions that were last written before this time (milliseconds); resolves with their number. */
   forget(before: number): Promise<number>;
   close(): Promise<void>;
 };

@@ -6,9 +6,7 @@ const MAX_PARTITIONS = 10_000;
 
 type Kept = { readonly rows: Map<string, StoredRow>; writtenAt: number };
 
-/**
- * A keyed store that ends with its process: for tests, and for gateways that keep no receipts either.
- */
+/** A keyed store that ends with its process: for tests, and for gateways that keep no receipts either. */
 export function createMemoryStore(
   clock: Clock,
   maxPartitions: number = MAX_PARTITIONS,

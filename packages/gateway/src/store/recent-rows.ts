@@ -104,9 +104,7 @@ const ROW_SIZE = 256;
 /** Deeper than any value that the gateway accepts. */
 const MAX_DEPTH = 256;
 
-/**
- * The cached rows of one partition, and their approximate size in bytes: rows of a cut run are long.
- */
+/** The cached rows of one partition, and their approximate size in bytes: rows of a cut run are long. */
 export class KeptRows {
   readonly #rows = new Map<string, { readonly row: StoredRow; readonly size: number }>();
   size = 0;

@@ -11,7 +11,7 @@ import { FIRST_RUN, PersonsEnd, READING_POLICY } from "./older-acts.js";
 import type { Act, Repeats } from "./older-acts.js";
 
 /** A way to request the later runs of a thread. */
-export type Road = {
+export type RequestForm = {
   readonly repeats: Repeats;
   /**
    * True when every other run is at the second gateway, which knows the thread only from the
@@ -26,11 +26,18 @@ export type Road = {
 export type Verdict = readonly [eventType: unknown, allowed: boolean, rule: string | undefined];
 
 /** The decisions of each run on a thread, and the client's messages at the end. */
-export type Told = { readonly verdicts: readonly Verdict[][]; readonly messages: Message[] };
+export type ThreadResult = {
+  readonly verdicts: readonly Verdict[][];
+  readonly messages: Message[];
+};
 
 /** Two gateways with one agent that the test controls. */
 export type GatewayPair = {
-  talk(road: Road, first: readonly object[], later: readonly (readonly Act[])[]): Promise<Told>;
+  talk(
+    form: RequestForm,
+    first: readonly object[],
+    later: readonly (readonly Act[])[],
+  ): Promise<ThreadResult>;
   stop(): Promise<void>;
 };
 

@@ -49,8 +49,8 @@ export class ClientText {
   }
 
   /**
-   * Digests of the prefixes after each piece from the moment `oldest` on, with the moment of each.
-   * The whole text is always included; the first is the prefix at `since`.
+   * Digests of the prefixes after each piece from the moment `oldest` on; the first is the prefix at `since`, the last
+   * the whole text.
    */
   prefixes(since: number, oldest: number): Prefixes {
     const hash = createHash("sha256");
@@ -152,10 +152,7 @@ export class ClientMessage {
   since = 0;
   /** Content that is not text. */
   readonly #content: Message["content"];
-  /**
-   * The ledger's record, when the request did not repeat the text. The run does not change its
-   * content.
-   */
+  /** The ledger's record, when the request did not repeat the text. The run does not change its content. */
   readonly #base: MessageRecord | undefined;
 
   constructor(message: Message, base?: MessageRecord) {
@@ -179,8 +176,7 @@ export class ClientMessage {
   }
 
   /**
-   * The record for the ledger. For a cut run it has every prefix at which the client may have
-   * stopped, from the moment `oldest` on.
+   * The record for the ledger; of a cut run with every prefix at which the client may have stopped, from `oldest` on.
    */
   record(oldest?: number): MessageRecord {
     if (this.#base !== undefined) return this.#recordOn(this.#base, oldest);
@@ -194,8 +190,7 @@ export class ClientMessage {
         : isCut
           ? this.text.prefixes(since, oldest)
           : now(this.text, since);
-    // Assigned field by field: an object made by spreading gets its own hidden class, which takes
-    // more memory than the object.
+    // Assigned field by field: an object made by spreading gets its own hidden class, larger than the object.
     const record: MessageRecord = { role: this.role, content: digests, from: since, at };
     if (sizes !== undefined && isJoinable(this.role)) record.sizes = sizes;
     if (fields !== undefined) record.fields = fields;
@@ -205,10 +200,7 @@ export class ClientMessage {
     return record;
   }
 
-  /**
-   * Adds new calls and the encrypted value to the record of a message whose text the gateway does
-   * not have.
-   */
+  /** Adds new calls and the encrypted value to the record of a message whose text the gateway does not have. */
   #recordOn(base: MessageRecord, oldest: number | undefined): MessageRecord {
     const { since, calls } = this;
     const record: MessageRecord = { ...untimed(base), from: since };

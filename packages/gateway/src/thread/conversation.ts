@@ -7,24 +7,18 @@ import type { ClientPlace } from "./earlier-thread.js";
 import { isRecordOf, isSameRecord } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 
-/**
- * Maximum messages of one thread. Beyond it the thread fails: forgetting a message would be unsafe.
- */
+/** Maximum messages of one thread. Beyond it the thread fails: forgetting a message would be unsafe. */
 export const MAX_MESSAGES = 20_000;
 
 const SHORT = 16;
 
 /**
- * One message of the conversation. A message of an earlier run becomes a `ClientMessage` only when
- * this run writes into it. A message that the request did not repeat has the ledger's record, and a
- * source without text.
+ * One message. It gets a `ClientMessage` only when this run writes into it. A message that the request did not repeat
+ * has the ledger's record, and a source without text.
  */
 type Place = { readonly source: Message; readonly record?: MessageRecord; held?: ClientMessage };
 
-/**
- * The conversation as the official client's reducer keeps it: the order of messages, and the
- * message of each call.
- */
+/** The conversation as the official client's reducer keeps it: the order of messages, and the message of each call. */
 export class Conversation {
   #places: Place[];
   /** The order of a client that has only the messages it sent; `undefined` where `#places` is that order. */
@@ -63,9 +57,7 @@ export class Conversation {
     return place === undefined ? undefined : open(place);
   }
 
-  /**
-   * True when the conversation has this message unchanged, and this run has not written into it.
-   */
+  /** True when the conversation has this message unchanged, and this run has not written into it. */
   holds(message: Message): boolean {
     const place = this.#byId.get(message.id);
     if (place === undefined || place.held !== undefined) return false;
@@ -115,8 +107,8 @@ export class Conversation {
   }
 
   /**
-   * Keeps the messages that `keep` selects, each replaced by the list's version if there is one,
-   * then appends the rest of the list.
+   * Keeps the messages that `keep` selects, each in the list's version if there is one, then appends the rest of the
+   * list.
    */
   restate(messages: readonly Message[], keep: (message: Message) => boolean): void {
     const listed = new Map(messages.map((source): [Message, Place] => [source, { source }]));
@@ -190,8 +182,7 @@ function inserted(places: Place[], place: Place, owner: Place | undefined): Plac
     do index += 1;
     while (places[index]?.source.role === "tool");
   }
-  // Copied while it is short: a growing array reserves room for seventeen entries, in every idle
-  // stream.
+  // Copied while it is short: a growing array reserves room for seventeen entries, in every idle stream.
   if (places.length < SHORT) return places.toSpliced(index, 0, place);
   places.splice(index, 0, place);
   return places;

@@ -27,16 +27,12 @@ export const EMPTY_DIGEST: string = sha256Hex("");
 export type Readings = {
   readonly arguments: string;
   /**
-   * The digest of what `JSON.parse` reads in arguments that {@link parseJson} rejects, such as
-   * those with a duplicate key.
+   * The digest of what `JSON.parse` reads in arguments that the gateway rejects, such as those with a duplicate key.
    */
   readonly lenient?: string;
 };
 
-/**
- * Reads the arguments of a call as the gateway does, and where the gateway rejects them, as clients
- * do.
- */
+/** Reads the arguments of a call as the gateway does, and where the gateway rejects them, as clients do. */
 export function readingsOf(text: string): Readings {
   try {
     // Models send an empty text for a tool without parameters, and every client reads it as {}.
@@ -47,9 +43,7 @@ export function readingsOf(text: string): Readings {
   }
 }
 
-/**
- * The digest of a call's arguments by their value; arguments that are not JSON are hashed as text.
- */
+/** The digest of a call's arguments by their value; arguments that are not JSON are hashed as text. */
 export function meaningOf(text: string): string {
   return readingsOf(text).arguments;
 }

@@ -81,16 +81,11 @@ export type EarlierCall = {
   readonly isClients: boolean;
   /** True when the client may still hold the call, so that a new event would change it. */
   readonly isHeld: boolean;
-  /**
-   * True when only an interrupt about the call was delivered: its name is known, its arguments were
-   * never judged.
-   */
+  /** True when only an interrupt about the call was delivered: its name is known, its arguments were never judged. */
   readonly isUnseen?: true;
 };
 
-/**
- * The part of a thread that the request does not repeat: ids, roles, names and digests, no text.
- */
+/** The part of a thread that the request does not repeat: ids, roles, names and digests, no text. */
 export type EarlierThread = {
   /** The messages that the client may hold and did not send. */
   readonly messages: SmallMap<string, MessageRecord>;
@@ -153,8 +148,7 @@ export function earlierThread(
       });
     }
   }
-  // Some frameworks do not stream the call that an interrupt is about. Its result belongs to the
-  // call that the person approved.
+  // Some frameworks do not stream the call of an interrupt. Its result belongs to the call that the person approved.
   for (const { toolCallId, toolName, isGranted } of state.interrupts.values()) {
     if (toolCallId === undefined || toolName === undefined || isGranted !== true) continue;
     if (calls.has(toolCallId)) continue;
@@ -165,16 +159,16 @@ export function earlierThread(
 }
 
 /**
- * The earlier messages that a message list must repeat to change nothing. Messages of a cut run may
- * be missing, unless the agent ended that run itself: then only the client may lack them.
+ * The earlier messages that a message list must repeat to change nothing. Messages of a cut run may be missing, unless
+ * the agent ended that run itself: then only the client may lack them.
  */
 export function unsentMessages(state: ThreadState, { messages }: EarlierThread): UnsentMessage[] {
   const { calls } = state;
   return [...messages]
     .filter(([id, { role, run }]) => {
       if (role === "activity" || role === "reasoning") return false;
-      // Of the person's messages, `shown` has only those that a list or a rollback removed. Of tool
-      // results it has those too, without a run, and those of streams opened without an input.
+      // Of the person's messages and of tool results without a run, `shown` has only those that a list or a rollback
+      // removed.
       return !state.shown.has(id) || role === "assistant" || (role === "tool" && run !== undefined);
     })
     .map(([id, record]) => ({

@@ -3,10 +3,7 @@ import type { CallRecord, MessageRecord } from "./message-record.js";
 /** Versions of a message kept for a run that sends its messages again and again. */
 const MAX_VERSIONS = 8192;
 
-/**
- * Joins the records of a message that a cut run replaced under its id: the client may have either
- * version.
- */
+/** Joins the records of a message that a cut run replaced under its id: the client may have either version. */
 export function joinRecords(earlier: MessageRecord, later: MessageRecord): MessageRecord {
   if (earlier.role !== later.role) return later;
   const from = earlier.from ?? 0;

@@ -13,9 +13,7 @@ import { digestOf } from "./digest.js";
 export type CallRecord = {
   id: string;
   name: string;
-  /**
-   * Digests of the arguments that a client may hold: one, or every delivered prefix of a cut call.
-   */
+  /** Digests of the arguments that a client may hold: one, or every delivered prefix of a cut call. */
   arguments: string[];
   /** Digests of the other fields, by name. */
   fields?: Record<string, string>;
@@ -34,19 +32,13 @@ export type MessageRecord = {
   activityType?: string;
   /** Digests of contents a client may hold; see {@link CallRecord.arguments}. */
   content: string[];
-  /**
-   * The length of each of `content` in UTF-8 bytes; only of text that a client may join with other
-   * text.
-   */
+  /** The length of each of `content` in UTF-8 bytes; only of text that a client may join with other text. */
   sizes?: number[];
   fields?: Record<string, string>;
   calls?: CallRecord[];
   /** Its end was never delivered: the gateway does not know how much of it the client has. */
   open?: true;
-  /**
-   * The run broke off, or its client disconnected: the client may have part of the message, or
-   * none.
-   */
+  /** The run broke off, or its client disconnected: the client may have part of the message, or none. */
   cut?: true;
   /** The agent's own end of that run was delivered: the agent has the whole message. */
   ended?: true;
@@ -54,10 +46,7 @@ export type MessageRecord = {
   run?: string;
   /** The moment it began, counted in that run's events; 0 for a message from before. */
   from?: number;
-  /**
-   * The moment of each of `content`, which holds until the next one. No client can hold an empty
-   * digest.
-   */
+  /** The moment of each of `content`, which holds until the next one. No client can hold an empty digest. */
   at?: number[];
 };
 
@@ -82,8 +71,7 @@ const FIELDS = [
   "subagentRunId",
 ] as const;
 /**
- * The fields that are compared. Metadata is not: clients write into the metadata of messages that
- * they repeat, and no rule reads it as content.
+ * The fields that are compared. Clients write into the metadata of messages that they repeat, and no rule reads it.
  */
 const COMPARED = FIELDS.filter((name) => name !== "metadata");
 /** Fields that identify the subject of a message: a client may neither lose nor change them. */
@@ -92,8 +80,8 @@ const BINDING = ["toolCallId", "error"] as const;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Metadata of an event that TanStack AI's client repeats as another field: the signature of a call
- * as its `encryptedValue`, and the state of a failed result as its `error`.
+ * Metadata that TanStack AI's client repeats as another field: a signature as `encryptedValue`, a failed state as
+ * `error`.
  */
 const SIGNATURE = "thoughtSignature";
 const FAILED = "output-error";
@@ -165,8 +153,8 @@ export function fieldsOf(
 }
 
 /**
- * Digests of the metadata of a delivered event that a client may repeat as another field. Never
- * called with metadata from a client, which could then write that field itself.
+ * Digests of the metadata of a delivered event that a client may repeat as another field. Never called with metadata
+ * from a client, which could then write that field itself.
  */
 export function repeatableOf(metadata: JsonObject | undefined): Record<string, string> | undefined {
   if (metadata === undefined) return undefined;
@@ -180,8 +168,8 @@ export function repeatableOf(metadata: JsonObject | undefined): Record<string, s
 }
 
 /**
- * A message of a list, without the fields that differ from its record: frameworks lose or add
- * fields. `undefined` where its content differs.
+ * A message of a list, without the fields that differ from its record: frameworks lose or add fields. `undefined` where
+ * its content differs.
  */
 export function asRecorded(message: Message, record: MessageRecord): Message | undefined {
   const holder = message as unknown as Fields;
@@ -242,15 +230,12 @@ export function compareCall(call: ToolCall, before: CallRecord): Comparison {
   if (before.id !== call.id || before.name !== call.function.name) return "changed";
   if (!sameFields(call as unknown as Fields, before.fields, COMPARED)) return "changed";
   if (before.arguments.includes(digestOf(call.function.arguments))) return "same";
-  // An agent cannot act on incomplete arguments. It could act on complete ones, which were never
-  // delivered.
+  // An agent cannot act on incomplete arguments. It could act on complete ones, which were never delivered.
   if (before.open !== true || isWholeJson(call.function.arguments)) return "changed";
   return "unfinished";
 }
 
-/**
- * True when a message has a field, other than metadata, that clients may lose and may not change.
- */
+/** True when a message has a field, other than metadata, that clients may lose and may not change. */
 export function hasFields(message: Message): boolean {
   return COMPARED.some((name) => valueOf(message as unknown as Fields, name) !== undefined);
 }

@@ -54,18 +54,12 @@ export class RunNotes {
     return (this.#moment += 1);
   }
 
-  /**
-   * Rows that must be durable before the events so far are delivered; `undefined` when there are
-   * none.
-   */
+  /** Rows that must be durable before the events so far are delivered; `undefined` when there are none. */
   take(): TraceWrite | undefined {
     return this.#pending.take();
   }
 
-  /**
-   * Records a message that opened, ended or changed; a twin shares its id with another message that
-   * stays.
-   */
+  /** Records a message that opened, ended or changed; a twin shares its id with another message that stays. */
   put(message: ClientMessage, isTwin = false): void {
     const { id } = message;
     this.#begin();
@@ -77,8 +71,7 @@ export class RunNotes {
     const record = this.#traced(id, message.record());
     const known = this.#state.messages.get(id);
     if (known === undefined) assertRoom(this.#state.messages.size + 1);
-    // Two tool results under one id are two messages of the client, and the client did not send
-    // every known message.
+    // Two tool results under one id are two messages of the client, and the client did not send every known message.
     const isElsewhere = known !== undefined && !this.#order.wasSent(id);
     if (isTwin || (isElsewhere && known.open !== true && this.#order.wasKnown(id))) {
       const contents = new Set([...(known?.content ?? []), ...record.content]);
@@ -127,10 +120,7 @@ export class RunNotes {
     this.#putCallState(toolCallId, { ...call, isAnswered: true, isAgents: true });
   }
 
-  /**
-   * Called before a message list is applied: a client that does not get the list keeps the messages
-   * from before.
-   */
+  /** Called before a message list is applied: a client that does not get the list keeps the messages from before. */
   beforeRestating(replaced: readonly ClientMessage[]): readonly string[] {
     this.#begin();
     for (const message of replaced) this.#written.set(message, true);
@@ -149,9 +139,8 @@ export class RunNotes {
   }
 
   /**
-   * Records the interrupts that a run ended with. The client forgets earlier interrupts, also when
-   * there are none; only a run that began without an answer leaves those open that it does not ask
-   * again.
+   * Records the interrupts that a run ended with. They replace the earlier ones; a run that began without an answer
+   * replaces only those that it asks again.
    */
   asked(interrupts: readonly Interrupt[]): void {
     const { interrupts: open, calls } = this.#state;
@@ -187,8 +176,8 @@ export class RunNotes {
   }
 
   /**
-   * The rows of a run that broke off, or whose client disconnected: the client has the delivered
-   * events, or fewer. `isEnded`: the agent's end of the run was delivered.
+   * The rows of a run that broke off, or whose client disconnected. `isEnded`: the agent's end of the run was
+   * delivered.
    */
   cut(shared: SharedState, isEnded: boolean): TraceWrite {
     this.#pending.clear();
@@ -202,8 +191,7 @@ export class RunNotes {
       ids.splice(place === -1 ? ids.length : place + 1, 0, id);
     }
     this.#pending.put(this.#order.rowMeanwhile(ids));
-    // The client may still have the messages it sent, even when the last message list left them
-    // out.
+    // The client may still have the messages it sent, even when the last message list left them out.
     const kept = new Set([...ids, ...records.keys(), ...this.#order.sent()]);
     this.#forgetOthers(kept, ({ run }) => run !== undefined && run !== this.#facts.runId);
     return this.take() ?? { rows: [], removed: [] };
@@ -227,9 +215,8 @@ export class RunNotes {
   }
 
   /**
-   * Writes the order of the client's messages before the first message of this run, so that a
-   * killed gateway restarts with the run's messages after them. Messages that the client rolled
-   * back are removed.
+   * Writes the order of the client's messages before the first message of this run, so that a killed gateway restarts
+   * with the run's messages after them. Removes messages that the client rolled back.
    */
   #begin(): void {
     if (this.#isBegun) return;
@@ -250,8 +237,8 @@ export class RunNotes {
   }
 
   /**
-   * Adds the run and the start to a new record; not to the reasoning of an older client, which may
-   * be missing at any time.
+   * Adds the run and the start to a new record, except the reasoning of an older client, which may be missing at any
+   * time.
    */
   #traced(id: string, record: MessageRecord): MessageRecord {
     const { isOld, runId } = this.#facts;
@@ -270,8 +257,7 @@ export class RunNotes {
   }
 
   /**
-   * Removes messages without a position. A message that a list or a rollback removed would
-   * otherwise still count as delivered, and a client could send it at any position.
+   * Removes messages without a position: they would count as delivered, and a client could send them at any position.
    */
   #forgetOthers(
     ids: ReadonlySet<string>,
@@ -286,10 +272,7 @@ export class RunNotes {
     }
   }
 
-  /**
-   * Removes a message from the history. A message of the person or their application stays known as
-   * theirs, in case its id returns.
-   */
+  /** Removes a message from the history. A message of the person stays known as theirs, in case its id returns. */
   #forget(id: string): void {
     const record = this.#state.messages.get(id);
     this.#state.messages.delete(id);
@@ -299,10 +282,7 @@ export class RunNotes {
     this.#keepShown(id, { role, content, ...(fields === undefined ? {} : { fields }) });
   }
 
-  /**
-   * Above the bound new ones are not kept: a client can get them only from a list or an activity of
-   * the agent.
-   */
+  /** Above the bound new ones are not kept: a client can get them only from a list or an activity of the agent. */
   #keepShown(id: string, record: MessageRecord): void {
     const { shown } = this.#state;
     if (shown.size >= MAX_MESSAGES && !shown.has(id)) return;

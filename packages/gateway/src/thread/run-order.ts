@@ -50,9 +50,7 @@ export class RunOrder {
     return !this.#sent.has(id) && !this.#known.has(id);
   }
 
-  /**
-   * Ids in order. After a message list, older clients disagree about the positions of reasoning.
-   */
+  /** Ids in order. After a message list, older clients disagree about the positions of reasoning. */
   ids(): string[] {
     return this.#placed(this.#facts.conversation.ids());
   }
@@ -67,9 +65,7 @@ export class RunOrder {
     });
   }
 
-  /**
-   * The part of the history that the client did not send this time, then the messages it holds now.
-   */
+  /** The part of the history that the client did not send this time, then the messages it holds now. */
   idsBehindHistory(): string[] {
     const { order } = this.#facts.state;
     const held = this.ids();
@@ -106,10 +102,7 @@ export class RunOrder {
     return { ids: own, latest: own.findLastIndex((id) => !this.isFresh(id)) + 1 };
   }
 
-  /**
-   * True when the client may lack it. A message that it sent it has, except the reasoning of an
-   * older client.
-   */
+  /** True when the client may lack it. A message that it sent it has, except the reasoning of an older client. */
   #isLoose(id: string): boolean {
     const { conversation, state, isOld } = this.#facts;
     if (isOld && conversation.roleOf(id) === "reasoning") return true;

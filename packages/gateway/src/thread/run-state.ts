@@ -6,15 +6,9 @@ import type { SharedState } from "./shared-state.js";
 
 /** States kept of a run that may break off: a client is rarely further behind. */
 const MAX_VERSIONS = 32;
-/**
- * Maximum size of a tracked state: characters, plus eight for every value. Most policies accept no
- * larger one from a client.
- */
+/** Maximum size of a tracked state: characters, plus eight for each value. Most policies accept no larger one. */
 const MAX_SIZE = 512 * 1024;
-/**
- * Maximum size of pending changes: applied alone, each change of a state of ten thousand keys costs
- * milliseconds.
- */
+/** Maximum size of pending changes: applied alone, each change of a state of ten thousand keys costs milliseconds. */
 const MAX_WAITING = 256 * 1024;
 /** Maximum size of all states of a cut run, which are hashed together. */
 const MAX_HASHED = 1024 * 1024;
@@ -33,8 +27,7 @@ type Change = { readonly patch: JsonPatch; readonly size: number; readonly isWho
  */
 export class RunState {
   /**
-   * The state before the pending changes; `undefined` above a limit: then it is not tracked, and a
-   * state that the client sends counts as new.
+   * The state before the pending changes; `undefined` above a limit: a state that the client sends then counts as new.
    */
   #base: JsonValue | undefined;
   #changes: Change[] = [];

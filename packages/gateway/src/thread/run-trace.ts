@@ -116,18 +116,12 @@ export class RunTrace {
     }
   }
 
-  /**
-   * Rows that must be durable before the events so far are delivered; `undefined` when there are
-   * none.
-   */
+  /** Rows that must be durable before the events so far are delivered; `undefined` when there are none. */
   take(): TraceWrite | undefined {
     return this.#notes.take();
   }
 
-  /**
-   * The rows of a run that broke off, or whose client disconnected: the client has the delivered
-   * events, or fewer.
-   */
+  /** The rows of a run that broke off, or whose client disconnected: the client has the delivered events, or fewer. */
   cut(): TraceWrite {
     return this.#notes.cut(this.#sharedState(true), this.isOver);
   }
@@ -281,9 +275,7 @@ export class RunTrace {
     return this.#conversation.roleOf(id) ?? messages.get(id)?.role ?? shown.get(id)?.role;
   }
 
-  /**
-   * The message that the client adds a call to: its parent, else a new message under the call's id.
-   */
+  /** The message that the client adds a call to: its parent, else a new message under the call's id. */
   #parentOf(event: EventOf<"TOOL_CALL_START">): ClientMessage {
     const { toolCallId, subagentRunId } = event;
     const parent = event.parentMessageId === "" ? undefined : event.parentMessageId;

@@ -4,19 +4,14 @@ import { digestOf, digestOfValue } from "./digest.js";
 
 /** Top-level keys that are remembered one by one; of a larger state only the whole. */
 export const MAX_KEYS = 64;
-/**
- * Digests of names and values in one row, over all states: those of the newest states come first.
- */
+/** Digests of names and values in one row, over all states: those of the newest states come first. */
 export const MAX_DIGESTS = 256;
 
 /** The states that a client may hold: digests of each whole, and of each key's name and value. */
 export type SharedState = {
   /** One, or several after a run that broke off, the newest last. */
   readonly digests: readonly string[];
-  /**
-   * The newest first; each is a list of indexes into `table`: a name, its value, the next name, and
-   * so on.
-   */
+  /** The newest first; each is a list of indexes into `table`: a name, its value, the next name, and so on. */
   readonly keyed?: readonly (readonly number[])[];
   readonly table?: readonly string[];
 };
@@ -51,8 +46,8 @@ export function sharedStateOf(states: readonly JsonValue[]): SharedState {
 }
 
 /**
- * The shared state of a client at the start of its run: the state that it sent. When it sends none,
- * it has none; but if an earlier run left it a state, its state is unknown.
+ * The shared state of a client at the start of its run: the one it sent. Unknown if it sends none although an earlier
+ * run left it one.
  */
 export function stateAtStart(
   sent: JsonValue | undefined,

@@ -13,10 +13,7 @@ export type CallState = {
   name: string;
   /** Digest of its parsed arguments; absent when the call's end was not delivered. */
   arguments?: string;
-  /**
-   * Digest of what a client reads in arguments that the gateway rejects, for example with a
-   * duplicate key.
-   */
+  /** Digest of what a client reads in arguments that the gateway rejects, for example with a duplicate key. */
   lenient?: string;
   /** True when the client declared the tool in the run that called it. */
   isClients: boolean;
@@ -38,10 +35,7 @@ export type InterruptState = {
   call?: { name: string; arguments: string; lenient?: string };
   responseSchema?: JsonObject;
   expiresAt?: string;
-  /**
-   * Digest of the response that a run was started with; the client may repeat it if that run broke
-   * off.
-   */
+  /** Digest of the response that a run was started with; the client may repeat it if that run broke off. */
   answer?: string;
   /** True when that response approves the call. */
   isGranted?: true;
@@ -85,8 +79,8 @@ const MAX_TOOL_NAME = 128;
 export const MAX_NAMED_TOOLS = 64;
 
 /**
- * The tools that an interrupt's metadata names: `toolName` or `tool_name`, at any depth. Frameworks use keys of
- * their own (Mastra), and clients differ in the name that they show.
+ * The tools that an interrupt's metadata names, at any depth: frameworks use keys of their own, clients differ in the
+ * name that they show.
  */
 export function namedTools(metadata: Interrupt["metadata"]): string[] {
   const names: string[] = [];
@@ -108,10 +102,7 @@ export function namedTools(metadata: Interrupt["metadata"]): string[] {
   return names;
 }
 
-/**
- * A call that an interrupt was about: the call as the person saw it, or its id when they had not
- * seen it.
- */
+/** A call that an interrupt was about: the call as the person saw it, or its id when they had not seen it. */
 export type AskedCall =
   | { readonly name: string; readonly arguments: string; readonly lenient?: string }
   | { readonly id: string };
@@ -120,28 +111,23 @@ export type AskedCall =
 export type ThreadState = {
   /** Ids of the messages a client has, in order. */
   order: readonly string[];
-  /**
-   * Those of them that may be missing: messages of a cut run, and the reasoning of older clients.
-   */
+  /** Those of them that may be missing: messages of a cut run, and the reasoning of older clients. */
   loose: ReadonlySet<string>;
   /** The index in `order` of the first message of the latest run. */
   latest: number;
   /**
-   * The other order that a client may have: it had only part of the messages, and a message list
-   * brought the rest. Clients keep their own messages first.
+   * The order of a client that had only part of the messages until a list brought the rest: it keeps its own messages
+   * first.
    */
   own?: { readonly order: readonly string[]; readonly latest: number };
   readonly messages: SmallMap<string, MessageRecord>;
   /**
-   * Messages that the client has or had and no request repeats: activities, messages of streams
-   * that were opened without an input, and messages of the person that a list or a rollback
-   * removed. The history check ignores them, and an agent may not write into them.
+   * Messages that the client has or had and no request repeats: activities, messages of streams without an input, and
+   * messages of the person that a list or a rollback removed. An agent may not write into them.
    */
   readonly shown: SmallMap<string, MessageRecord>;
   readonly calls: SmallMap<string, CallState>;
-  /**
-   * Digests of the names of all tools that a client declared: a declared name stays the client's.
-   */
+  /** Digests of the names of all tools that a client declared: a declared name stays the client's. */
   readonly tools: Set<string>;
   readonly interrupts: SmallMap<string, InterruptState>;
   /** The calls that the person declined last and has not approved since. */
@@ -152,10 +138,7 @@ export type ThreadState = {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/**
- * The thread for a client that opens a stream without an input: it sent nothing, and has only the
- * shown messages.
- */
+/** The thread for a client that opens a stream without an input: it sent nothing, and has only the shown messages. */
 export function shownThread({ shown }: ThreadState): ThreadState {
   return { ...stateOf([]), messages: shown, shown, order: [...shown.keys()] };
 }
@@ -235,10 +218,7 @@ function openedLater(messages: Records, ids: readonly string[], run: string): st
     .map(([id]) => id);
 }
 
-/**
- * Places messages as a client does: tool results after the message of their call, everything else
- * last.
- */
+/** Places messages as a client does: tool results after the message of their call, everything else last. */
 function placed(messages: Records, ids: readonly string[], opened: readonly string[]): string[] {
   const order = [...ids];
   let parents: Map<string, string> | undefined;

@@ -66,7 +66,7 @@ export function serveSocket(
 ): ServedSocket {
   const { upstream, sessionId } = facts;
   let { grant, token } = facts;
-  // OpenGrants check the socket, not the first credential: a renewed one may replace it.
+  // The check of open grants reads the socket, not the first credential: a renewed one may replace it.
   const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
   const { messagesPerSecond } = accessControl.limits;
   const isWithinRate = createMessageRate(messagesPerSecond, context.clock);
@@ -218,7 +218,7 @@ export function serveSocket(
     }
   };
 
-  /** Lets the run send its end first; its own lease stops it. */
+  /** Lets the run send its end first; its own grant stops it. */
   const expire = (): void => {
     if (isExpired) return;
     isExpired = true;
@@ -245,7 +245,7 @@ export function serveSocket(
       return void refuseFrame(error);
     }
     if (frame.kind === "token") return void renew(frame.token);
-    // OpenGrants are checked twice a second; no frame is accepted until then.
+    // Open grants are checked twice a second; no frame is accepted until then.
     if (isExpired || !held.isValid()) return expire();
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
@@ -263,10 +263,10 @@ export function serveSocket(
     }
     socket.terminate();
   });
-  const lease = { grant: held, end: expire };
-  accessControl.openGrants.add(lease);
+  const open = { grant: held, end: expire };
+  accessControl.openGrants.add(open);
   socket.on("close", () => {
-    accessControl.openGrants.remove(lease);
+    accessControl.openGrants.remove(open);
     gone.abort();
   });
   socket.on("message", (data, isBinary) => receive({ data, isBinary }));

@@ -24,9 +24,9 @@ import {
 } from "../../testing/older-acts.js";
 import type { Act } from "../../testing/older-acts.js";
 import { startPair } from "../../testing/two-gateways.js";
-import type { GatewayPair, Road, Verdict } from "../../testing/two-gateways.js";
+import type { GatewayPair, RequestForm, Verdict } from "../../testing/two-gateways.js";
 
-const ROADS: Record<string, Road> = {
+const REQUEST_FORMS: Record<string, RequestForm> = {
   "whole history": { repeats: "all of it", moves: false },
   "whole history, at another gateway": { repeats: "all of it", moves: true },
   "new messages only": { repeats: "nothing", moves: false },
@@ -115,9 +115,9 @@ test("an act gets the same verdict for any part of the thread in the request", a
         .slice(0, -1)
         .flat()
         .some((name) => LISTED.has(name));
-      for (const [name, road] of Object.entries(ROADS)) {
-        if (isListed && road.repeats === "no request") continue;
-        const { verdicts, messages } = await pair.talk(road, FIRST[first], actsOf(later));
+      for (const [name, form] of Object.entries(REQUEST_FORMS)) {
+        if (isListed && form.repeats === "no request") continue;
+        const { verdicts, messages } = await pair.talk(form, FIRST[first], actsOf(later));
         expect(harmOf(messages)).toEqual([]);
         const isOfList = later.flat().some((one) => LISTED.has(one));
         told.push([name, isOfList ? comparable(verdicts) : verdicts]);
@@ -132,8 +132,10 @@ test("an act gets the same verdict for any part of the thread in the request", a
 test("each act alone gets one verdict on every path", async () => {
   for (const act of ACTS) {
     const told: unknown[] = [];
-    for (const road of ["whole history", "GET stream, at another gateway"]) {
-      const { verdicts, messages } = await pair.talk(ROADS[road] as Road, CUT_RUN, [[act]]);
+    for (const form of ["whole history", "GET stream, at another gateway"]) {
+      const { verdicts, messages } = await pair.talk(REQUEST_FORMS[form] as RequestForm, CUT_RUN, [
+        [act],
+      ]);
       expect(harmOf(messages)).toEqual([]);
       told.push(LISTED.has(act.name) ? comparable(verdicts) : verdicts);
     }
@@ -145,27 +147,31 @@ test("each act alone gets one verdict on every path", async () => {
 
 test("a text of an earlier run continues only if the request has it, and is read from its start", async () => {
   for (const act of CONTINUATIONS) {
-    for (const [name, road] of Object.entries(ROADS)) {
-      const { verdicts, messages } = await pair.talk(road, CUT_RUN, [[act]]);
+    for (const [name, form] of Object.entries(REQUEST_FORMS)) {
+      const { verdicts, messages } = await pair.talk(form, CUT_RUN, [[act]]);
       expect(harmOf(messages)).toEqual([]);
       // A message with only calls has no text that could have begun an image.
       const isImage = JSON.stringify(act.events).includes("evil") && !/ c\d$/u.test(act.name);
       const found = isImage ? ["ag_ui_content.images"] : [];
-      const expected = road.repeats === "all of it" ? found : ["gateway/reopened"];
+      const expected = form.repeats === "all of it" ? found : ["gateway/reopened"];
       expect([act.name, name, rulesOf(verdicts)]).toEqual([act.name, name, expected]);
     }
   }
 }, 600_000);
 
 test("over several runs of any agent, the person's messages and readable text stay sound", async () => {
-  const roads = fc.constantFrom(...Object.keys(ROADS));
+  const roads = fc.constantFrom(...Object.keys(REQUEST_FORMS));
   await fc.assert(
     fc.asyncProperty(
       anyFirst,
       roads,
       runsOf([...ACTS, ...CONTINUATIONS]),
-      async (first, road, later) => {
-        const { messages } = await pair.talk(ROADS[road] as Road, FIRST[first], actsOf(later));
+      async (first, form, later) => {
+        const { messages } = await pair.talk(
+          REQUEST_FORMS[form] as RequestForm,
+          FIRST[first],
+          actsOf(later),
+        );
         expect(harmOf(messages)).toEqual([]);
       },
     ),
@@ -184,8 +190,8 @@ const HARM_RULES = [
 
 test("clients of older versions have the same protection", async () => {
   for (const fields of [{ protocolVersion: undefined }, { protocolVersion: "1.0" }]) {
-    const road: Road = { repeats: "nothing", moves: true, fields };
-    const { verdicts } = await pair.talk(road, FIRST_RUN, [HARM]);
+    const form: RequestForm = { repeats: "nothing", moves: true, fields };
+    const { verdicts } = await pair.talk(form, FIRST_RUN, [HARM]);
     expect(rulesOf(verdicts)).toEqual(HARM_RULES);
   }
 });
@@ -194,8 +200,8 @@ test("if a policy does not check requests, a client that leaves out part of its 
   const open = await startPair({
     policy: `${READING_POLICY}  ag_ui_request: { enabled: false }\n`,
   });
-  const road: Road = { repeats: "nothing", moves: true, fields: { messages: [SAID] } };
-  const { verdicts, messages } = await open.talk(road, FIRST_RUN, [
+  const form: RequestForm = { repeats: "nothing", moves: true, fields: { messages: [SAID] } };
+  const { verdicts, messages } = await open.talk(form, FIRST_RUN, [
     [{ name: "an answer", events: text("b1", "fine") }],
     HARM,
   ]);

@@ -17,8 +17,7 @@ export type ConnectOptions = Omit<ConnectionOptions, "readOnly"> & {
   failure(): Error;
 };
 
-// PostgreSQL rolls back the transaction of a frozen gateway, so that it does not block others on
-// the same rows.
+// PostgreSQL rolls back the transaction of a frozen gateway, so that it does not block others on the same rows.
 const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
 /** Opens no connection yet: each is made when it is needed. */

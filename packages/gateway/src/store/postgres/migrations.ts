@@ -46,8 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
         opened bigint NOT NULL, expires_at bigint NOT NULL, PRIMARY KEY (log, capability_id));
       CREATE INDEX IF NOT EXISTS countersign_budgets_by_end ON countersign_budgets (log, expires_at);`,
   },
-  // Unlogged: gateways write all of it again after a crash of the database, and no write waits for
-  // the disk.
+  // Unlogged: gateways write all of it again after a crash of the database, and no write waits for the disk.
   {
     adds: "countersign_gateways.facts",
     sql: `CREATE UNLOGGED TABLE IF NOT EXISTS countersign_gateways (

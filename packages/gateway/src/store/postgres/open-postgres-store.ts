@@ -36,8 +36,7 @@ const PUT = `INSERT INTO countersign_facts
 const REMOVE = `DELETE FROM countersign_facts USING unnest($3::text[], $4::text[]) AS gone(kind, id)
   WHERE ledger = $1 AND thread = $2
   AND countersign_facts.kind = gone.kind AND countersign_facts.id = gone.id`;
-// Always in the same order: two transactions that claim the same rows in different orders would
-// deadlock.
+// Always in the same order: two transactions that claim the same rows in different orders would deadlock.
 const CLAIM = `INSERT INTO countersign_facts
   SELECT $1, thread, kind, id, value FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
   AS row(thread, kind, id, value) ORDER BY thread, kind, id
@@ -48,9 +47,7 @@ const FIND = `SELECT thread, kind, id, value FROM countersign_facts
 const READ =
   "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
 
-/**
- * True when a gateway has completed its start on the store of this name before; creates nothing.
- */
+/** True when a gateway has completed its start on the store of this name before; creates nothing. */
 export async function wasPostgresStoreUsed(url: string, name: string): Promise<boolean> {
   const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
   try {
@@ -134,8 +131,7 @@ export async function openPostgresKeyedStore(
         const free = new Set(inserted.map(nameOf));
         const touched = [...new Set(inserted.map(({ thread }) => thread))];
         await ask(client, touched.length > 0, TOUCH_ALL, [touched, clock.now()]);
-        // One query for all rows: each is a round trip, while others wait for this transaction's
-        // rows.
+        // One query for all rows: each is a round trip, while others wait for this transaction's rows.
         const isNew = free.size === claims.length;
         const found = await ask<Key & { value: string }>(client, !isNew, FIND, columnsOf(keys));
         const there = new Map(found.map((row) => [nameOf(row), row.value]));
@@ -181,8 +177,7 @@ function decodeValue(text: string): JsonObject {
 /** Partitions removed in one transaction: it must end long before the query timeout. */
 const FORGET_AT_ONCE = 200;
 
-// SKIP LOCKED: a partition that is being written is not old, and one that another gateway removes
-// needs no second removal.
+// SKIP LOCKED: a partition that is being written is not old, and another gateway may remove the others.
 const FORGET_PARTITIONS = `WITH old AS MATERIALIZED (
     SELECT ledger, thread FROM countersign_threads WHERE ledger = $1 AND written_at < $2
     ORDER BY written_at LIMIT ${FORGET_AT_ONCE} FOR UPDATE SKIP LOCKED)
@@ -190,9 +185,7 @@ const FORGET_PARTITIONS = `WITH old AS MATERIALIZED (
   RETURNING thread`;
 const FORGET_FACTS = "DELETE FROM countersign_facts WHERE ledger = $1 AND thread = ANY($2)";
 
-/**
- * Removes a store's partitions that were last written before this time; resolves with their number.
- */
+/** Removes a store's partitions that were last written before this time; resolves with their number. */
 export async function forgetPartitions(
   { inTransaction }: Pick<Connections, "inTransaction">,
   name: string,

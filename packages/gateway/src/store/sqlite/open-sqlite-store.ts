@@ -26,8 +26,7 @@ type Ask = (method: StoreCall["method"], ...parameters: unknown[]) => Promise<un
 /** Opens the keyed store next to the receipts, in a worker thread: no commit ever delays a stream. */
 export async function openSqliteKeyedStore(options: SqliteKeyedStoreOptions): Promise<KeyedStore> {
   const { directory, clock } = options;
-  // The store contains requests and approvals, and SQLite creates its files with default
-  // permissions.
+  // The store contains requests and approvals, and SQLite creates its files with default permissions.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, "ledger.sqlite");
   const workerFile = options.workerFile ?? new URL("./worker.js", import.meta.url);
@@ -61,9 +60,7 @@ export async function openSqliteKeyedStore(options: SqliteKeyedStoreOptions): Pr
   };
 }
 
-/**
- * True when a gateway has completed its start on the store of this folder before; creates nothing.
- */
+/** True when a gateway has completed its start on the store of this folder before; creates nothing. */
 export async function wasSqliteStoreUsed(directory: string): Promise<boolean> {
   const file = join(directory, "ledger.sqlite");
   if (!existsSync(file)) return false;

@@ -56,8 +56,7 @@ export class StoreDatabase {
       "INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     );
     this.#remove = database.prepare("DELETE FROM facts WHERE thread = ? AND kind = ? AND id = ?");
-    // One text for all rows: transferring 2,000 objects between threads took longer than reading
-    // them.
+    // One text for all rows: transferring 2,000 objects between threads took longer than reading them.
     this.#read = database.prepare(
       `SELECT '[' || coalesce(group_concat('["' || kind || '",' || json_quote(id) || ',' || value || ']'), '')
        || ']' AS rows FROM facts WHERE thread = ? AND kind <> 'run'`,
