@@ -62,7 +62,7 @@ export function sendProblem(
 
 type Status = { readonly status: number; readonly title: string };
 
-const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_|^ERR_LEDGER_UNAVAILABLE$/;
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/;
 
 /** Refusals that depend on the state of the thread; see docs/inbound.md. */
 const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
@@ -90,6 +90,7 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   },
   ERR_STREAM_RELAYS: { status: 503, title: "Too many streams of other gateways; try again" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
+  ERR_LEDGER_UNAVAILABLE: { status: 503, title: "The thread ledger is unavailable" },
   ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },
   ERR_RUN_ACTIVE: { status: 409, title: "The thread has an open run" },
   ERR_MESSAGE_NO_RUN: { status: 409, title: "No open run for the message" },
