@@ -6,7 +6,10 @@ import { createJwtAuthenticator } from "../../packages/gateway/src/access/jwt.js
 import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
-import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/cluster/order-operator.js";
+import {
+  readOperator,
+  UNKNOWN_OPERATOR,
+} from "../../packages/gateway/src/cluster/order-operator.js";
 import {
   decodeText,
   encodeText,
@@ -221,7 +224,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/gateway/src/access/key-set.ts#readKeySet",
       "packages/gateway/src/access/key-file.ts#parseKeyFile",
-      "packages/gateway/src/cluster/order-operator.ts#readGiver",
+      "packages/gateway/src/cluster/order-operator.ts#readOperator",
     ],
     dictionary: [
       ".",
@@ -250,7 +253,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       }
       const opened = SEAL.open(text);
       if (opened !== undefined) holdEqual(text, TICKET, "only the ticket that was issued");
-      const giver = readGiver(SEAL, "order", { kind: "stop", stop: {}, by: text });
+      const giver = readOperator(SEAL, "order", { kind: "stop", stop: {}, by: text });
       holdEqual(giver, UNKNOWN_OPERATOR, "nobody else's name is believed");
       const keys = attempt(() => parseKeyFile(text, "keys"));
       if (keys.ok) for (const { name } of keys.value) hold(isPlainName(name), "a name is plain");

@@ -7,7 +7,7 @@ import type { Signal } from "../base/signal.js";
 import "../base/errors.js";
 import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "../base/media-type.js";
-import { rejected, SESSION_HEADER, timedOut, unreachable } from "./upstream.js";
+import { notAnswered, rejected, SESSION_HEADER, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** The address of a target, as options of Node's HTTP client. */
@@ -125,7 +125,7 @@ function responseOf(
   const forget = abortWith(outgoing, signal);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      outgoing.destroy(timedOut(target, "answer"));
+      outgoing.destroy(notAnswered(target));
     }, target.answerTimeoutMs);
     const fail = (error: NodeJS.ErrnoException): void => {
       clearTimeout(timer);

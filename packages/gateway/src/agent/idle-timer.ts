@@ -1,5 +1,5 @@
-import type { CountersignError } from "@countersign/core";
-import { timedOut } from "./upstream.js";
+import { CountersignError } from "@countersign/core";
+import "../base/errors.js";
 import type { UpstreamTarget } from "./upstream.js";
 
 /**
@@ -37,13 +37,19 @@ export class IdleTimer {
   }
 
   check(): void {
-    const { idleTimeoutMs } = this.#target;
+    const { idleTimeoutMs, name } = this.#target;
     const silent = this.#since === undefined ? 0 : performance.now() - this.#since;
     if (silent < idleTimeoutMs) {
       this.#timer = setTimeout(check, Math.ceil(idleTimeoutMs - silent), this);
       return;
     }
-    this.#expired(timedOut(this.#target, "idle"));
+    this.#expired(
+      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${name} sent nothing for too long`, {
+        agent: name,
+        phase: "idle",
+        milliseconds: idleTimeoutMs,
+      }),
+    );
   }
 }
 

@@ -101,19 +101,19 @@ export function unreachable(
 
 /** The error for a request that the agent did not accept. */
 export function rejected({ name: agent }: UpstreamTarget, status: number): CountersignError {
-  const message = `agent ${agent} responded with ${status}`;
-  return new CountersignError("ERR_UPSTREAM_STATUS", message, { agent, status });
+  return new CountersignError("ERR_UPSTREAM_STATUS", `agent ${agent} responded with ${status}`, {
+    agent,
+    status,
+  });
 }
 
-/** The error for an agent that was silent for too long. */
-export function timedOut(target: UpstreamTarget, phase: "answer" | "idle"): CountersignError {
-  const { name: agent, answerTimeoutMs, idleTimeoutMs } = target;
-  const isIdle = phase === "idle";
-  return new CountersignError(
-    "ERR_UPSTREAM_TIMEOUT",
-    isIdle ? `agent ${agent} sent nothing for too long` : `agent ${agent} did not respond`,
-    { agent, phase, milliseconds: isIdle ? idleTimeoutMs : answerTimeoutMs },
-  );
+/** The error for an agent that did not respond in time. */
+export function notAnswered({ name: agent, answerTimeoutMs }: UpstreamTarget): CountersignError {
+  return new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${agent} did not respond`, {
+    agent,
+    phase: "answer",
+    milliseconds: answerTimeoutMs,
+  });
 }
 
 /** The error for a stream that broke off. */
@@ -122,8 +122,12 @@ export function brokenOff(
   reason: string,
   cause?: unknown,
 ): CountersignError {
-  const message = `the stream of agent ${agent} broke off (${reason})`;
-  return new CountersignError("ERR_UPSTREAM_BROKEN", message, { agent, reason }, { cause });
+  return new CountersignError(
+    "ERR_UPSTREAM_BROKEN",
+    `the stream of agent ${agent} broke off (${reason})`,
+    { agent, reason },
+    { cause },
+  );
 }
 
 /** The agents of a gateway by name; only the configuration adds one. */

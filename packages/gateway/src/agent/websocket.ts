@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { answerPings } from "../base/heartbeats.js";
 import type { Signal } from "../base/signal.js";
 import { createFrameQueue } from "./frame-queue.js";
-import { rejected, SESSION_HEADER, timedOut, unreachable } from "./upstream.js";
+import { notAnswered, rejected, SESSION_HEADER, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Bytes that may be buffered for an agent; its input alone may take most of them. */
@@ -66,7 +66,7 @@ function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Prom
     socket.on("error", (error: NodeJS.ErrnoException) => {
       // The library has no error code for its handshake timeout.
       const isTimeout = error.message === "Opening handshake has timed out";
-      reject(isTimeout ? timedOut(target, "answer") : unreachable(target, error));
+      reject(isTimeout ? notAnswered(target) : unreachable(target, error));
     });
   });
 }

@@ -4,7 +4,6 @@ import { createDowngrader } from "@countersign/wire/dialects";
 import { FOREIGN } from "./finding.js";
 import type { Finding } from "./finding.js";
 import type { Approval } from "./interrupt-answers.js";
-import type { InputReview } from "./review.js";
 import { earlierThread } from "../thread/earlier-thread.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
