@@ -3,7 +3,7 @@ import { CountersignError } from "@countersign/core";
 import { openTables } from "../store/postgres/connect.js";
 import "../base/errors.js";
 import { follow } from "../store/follow.js";
-import type { Following } from "../store/follow.js";
+import type { Following, FollowListener } from "../store/follow.js";
 
 /** A revocation with its serial number. */
 export type NumberedRevocation = { readonly serial: number; readonly revocation: Revocation };
@@ -95,14 +95,6 @@ function unavailable(): CountersignError<"ERR_REVOCATIONS_UNAVAILABLE"> {
   return new CountersignError("ERR_REVOCATIONS_UNAVAILABLE", message, {});
 }
 
-/** Receives the revocations of all gateways. */
-export type RevocationListener = {
-  /** Called for each revocation, for some of them more than once. */
-  onRevoked(revocation: Revocation): void;
-  /** Called when a read fails after a successful one, and when reads succeed again. */
-  onStale(isStale: boolean): void;
-};
-
 /**
  * Reads all existing revocations, resolves, and then polls for new ones.
  *
@@ -110,12 +102,12 @@ export type RevocationListener = {
  */
 export function followRevocations(
   shared: Pick<SharedRevocations, "readAfter">,
-  { onRevoked, onStale }: RevocationListener,
+  listener: Pick<FollowListener<never>, "onStale"> & { onRevoked(revocation: Revocation): void },
   everyMs?: number,
 ): Promise<Following> {
   return follow(
     { readAfter: (serial) => shared.readAfter(serial), page: PAGE },
-    { onEntry: ({ revocation }) => onRevoked(revocation), onStale },
+    { ...listener, onEntry: ({ revocation }) => listener.onRevoked(revocation) },
     everyMs,
   );
 }

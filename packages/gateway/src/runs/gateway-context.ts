@@ -12,8 +12,15 @@ import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Agents } from "../agent/upstream.js";
 import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
-import type { Drain } from "./drain.js";
 import type { ThreadAdmission } from "../inbound/thread-admission.js";
+
+/** Whether the gateway accepts new runs. */
+type Drain = {
+  /** The gateway is no longer ready: load balancers remove it, and requests that still arrive are served. */
+  isLeaving: boolean;
+  /** New runs are rejected. */
+  isDraining: boolean;
+};
 
 /** The state that all runs of one gateway share. */
 export type GatewayContext = {

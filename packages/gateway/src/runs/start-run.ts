@@ -1,3 +1,4 @@
+import { CountersignError } from "@countersign/core";
 import { ClientState } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { Backlog, Hold } from "../event/waits.js";
@@ -21,7 +22,6 @@ import type { Upstream, UpstreamStream } from "../agent/upstream.js";
 import { ActiveRun } from "./active-run.js";
 import type { RunOrigin } from "./active-run.js";
 import type { RunCapabilities } from "./capabilities.js";
-import { assertTakingRuns } from "./drain.js";
 import type { GatewayContext } from "./gateway-context.js";
 import { RunObserver } from "./run-observer.js";
 import type { ThreadLease } from "../inbound/thread-lease.js";
@@ -63,7 +63,9 @@ export async function startRun(context: GatewayContext, request: RunRequest): Pr
   const { capabilities } = active.connection;
   let inbound: InboundRequest | undefined;
   try {
-    assertTakingRuns(context.drain);
+    if (context.drain.isDraining) {
+      throw new CountersignError("ERR_RUN_DRAINING", "the gateway accepts no new runs", {});
+    }
     inbound = active.connection.inbound("input", request.bytes, { opening: active });
     await admitRequest(inbound);
     countObserved(context.telemetry, inbound);

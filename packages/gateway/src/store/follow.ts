@@ -1,5 +1,5 @@
 /** Milliseconds between two polls: a change at another gateway takes effect here within a second. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** A table whose new entries get increasing numbers. */
 export type Followed<Entry extends { readonly serial: number }> = {
@@ -32,15 +32,15 @@ export type Following = {
 export async function follow<Entry extends { readonly serial: number }>(
   { readAfter, page }: Followed<Entry>,
   { onEntry, onStale }: FollowListener<Entry>,
-  everyMs: number = LOOK_MS,
+  everyMs: number = POLL_MS,
 ): Promise<Following> {
   let last = 0;
   let isStale = false;
   let isStopped = false;
-  let looking: Promise<void> = Promise.resolve();
+  let polling: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  const takeOver = async (): Promise<void> => {
+  const readNew = async (): Promise<void> => {
     for (;;) {
       const entries = await readAfter(last);
       for (const entry of entries) {
@@ -55,9 +55,9 @@ export async function follow<Entry extends { readonly serial: number }>(
     isStale = failed;
     onStale(failed);
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     try {
-      await takeOver();
+      await readNew();
       settle(false);
     } catch {
       // After an outage the database may be a restored backup, which gives out the newest numbers again.
@@ -69,12 +69,12 @@ export async function follow<Entry extends { readonly serial: number }>(
     if (isStopped) return;
     // Scheduled after the last poll has ended: a slow database gets one query at a time.
     timer = setTimeout(() => {
-      looking = look().finally(wait);
+      polling = poll().finally(wait);
     }, everyMs);
     timer.unref();
   };
 
-  await takeOver();
+  await readNew();
   wait();
   return {
     get isStale() {
@@ -83,7 +83,7 @@ export async function follow<Entry extends { readonly serial: number }>(
     stop: async () => {
       isStopped = true;
       clearTimeout(timer);
-      await looking;
+      await polling;
     },
   };
 }

@@ -9,7 +9,8 @@ import { Backlog } from "../event/waits.js";
 import { driveRun } from "../outbound/drive.js";
 import { subagentsOf } from "../outbound/order/subagents.js";
 import { ANONYMOUS } from "../access/access.js";
-import { NO_EARLIER_THREAD } from "../thread/earlier-thread.js";
+import { earlierThread } from "../thread/earlier-thread.js";
+import { stateOf } from "../thread/thread-state.js";
 import { WithheldThreads } from "../inbound/thread-lease.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../event/run.js";
@@ -98,7 +99,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
           [],
           clientDialect === "as-sent",
         ),
-        earlier: NO_EARLIER_THREAD,
+        earlier: earlierThread(stateOf([]), [], true),
         policy: compiled,
         judge,
         counters: createRunCounters(),

@@ -97,14 +97,6 @@ export type EarlierThread = {
   readonly tools: ReadonlySet<string>;
 };
 
-/** A thread without earlier runs. */
-export const NO_EARLIER_THREAD: EarlierThread = {
-  messages: new SmallMap(),
-  words: new Set(),
-  calls: new SmallMap(),
-  tools: new Set(),
-};
-
 /** The activities of earlier runs that the client may hold, by id and type. */
 export function* earlierActivities({
   messages,

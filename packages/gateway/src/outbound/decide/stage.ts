@@ -12,7 +12,7 @@ import type { MessageJudge } from "../withhold/messages.js";
 import { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitPlace } from "../../event/unit.js";
-import { BudgetGate } from "./budget-gate.js";
+import { QuotaGate } from "./quota-gate.js";
 import { openContent } from "./content.js";
 import { CLOSE } from "./denial.js";
 import { FinalRules } from "./final-rules.js";
@@ -39,7 +39,7 @@ export const decide: Stage = {
     const gate =
       reserve === undefined || hold === undefined
         ? decider
-        : new BudgetGate(decider, { reserve, caps }, hold);
+        : new QuotaGate(decider, { reserve, caps }, hold);
     return approvals === undefined ? gate : new QuestionGate(gate, state, approvals);
   },
 };

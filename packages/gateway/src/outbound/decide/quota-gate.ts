@@ -11,7 +11,7 @@ import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";
  *
  * Later events wait too, so that the order stays. If nothing needs a reservation, no event waits.
  */
-export class BudgetGate extends PassingStep {
+export class QuotaGate extends PassingStep {
   readonly #reserve: Reserve;
   readonly #caps: SharedCaps | undefined;
   readonly #hold: Hold;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Hold } from "../../event/waits.js";
 import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
-import { BudgetGate } from "./budget-gate.js";
+import { QuotaGate } from "./quota-gate.js";
 
 function passageOf(event: AgUiEvent): EventContext {
   const context = createEventContext(0);
@@ -20,7 +20,7 @@ function createGate(asks: (events: number, asked: number) => boolean) {
   const passed: (EventContext | "end")[] = [];
   const wanted: number[] = [];
   let answer = (): void => {};
-  const gate = new BudgetGate(
+  const gate = new QuotaGate(
     {
       push: (context) => void passed.push(context),
       resume: () => {},
@@ -110,7 +110,7 @@ function createCapGate() {
   const told: string[] = [];
   let answer: (() => void) | undefined;
   let isFull = false;
-  const gate = new BudgetGate(
+  const gate = new QuotaGate(
     {
       push: ({ event }) => void told.push(`pass ${event?.type}`),
       resume: () => {},
