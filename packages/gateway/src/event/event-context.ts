@@ -27,9 +27,9 @@ export type EventContext = {
   /** After translate: the fields of the agent's envelope. */
   claim: EnvelopeClaim | undefined;
   /**
-   * After translate: the gateway supplied this event because the agent's dialect has no runs. No policy judges it and it has no receipt.
+   * After translate: the gateway created this event because the agent's dialect has no runs. No policy judges it and it has no receipt.
    */
-  supplied: boolean;
+  isSynthetic: boolean;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event: AgUiEvent | undefined;
   /** After order: the rules that the event breaks. */
@@ -45,7 +45,7 @@ export type EventContext = {
   /** After decide: the event that the gateway sends instead of `event`, if the gateway removed a part of it. */
   emitted: AgUiEvent | undefined;
   /** After decide: one part of a message list, judged on its own. It has a receipt and is never sent. */
-  part: boolean;
+  isListedPart: boolean;
   /** The error code of input that is not an event. It has a receipt and is never sent. */
   refused: string | undefined;
   /** After record: the canonical JSON of the event that is sent. The receipt has the hash of this text. */
@@ -66,7 +66,7 @@ export function createEventContext(receivedAt: number): EventContext {
     piece: undefined,
     value: undefined,
     claim: undefined,
-    supplied: false,
+    isSynthetic: false,
     event: undefined,
     violations: undefined,
     facts: undefined,
@@ -74,52 +74,10 @@ export function createEventContext(receivedAt: number): EventContext {
     decision: undefined,
     capabilityId: undefined,
     emitted: undefined,
-    part: false,
+    isListedPart: false,
     refused: undefined,
     text: undefined,
     receiptId: undefined,
     seq: undefined,
   };
-}
-
-/** How the agent's stream ended: complete, or with a failure and the code that the client receives. */
-export type StreamEnd = { readonly failure?: { readonly code: string; readonly message: string } };
-
-/** One stage in one run. It receives the events that the stage before it forwards. */
-export type Step = {
-  push(context: EventContext): void;
-  /** The hold of the run is over: the stage that set it processes the events that it kept. One of them may set the next hold. */
-  resume(): void;
-  /** Records and delivers together the events that were pushed since the last flush. */
-  flush(arrivedAt: number): void;
-  end(end: StreamEnd): void;
-  /** Ends the run after a stage threw in `end`: the failure goes through every stage to the receipt and to the client. */
-  fail(failure: NonNullable<StreamEnd["failure"]>): void;
-};
-
-/** A step that forwards everything it does not handle. */
-export abstract class PassingStep implements Step {
-  protected readonly next: Step;
-
-  constructor(next: Step) {
-    this.next = next;
-  }
-
-  abstract push(context: EventContext): void;
-
-  resume(): void {
-    this.next.resume();
-  }
-
-  flush(arrivedAt: number): void {
-    this.next.flush(arrivedAt);
-  }
-
-  end(end: StreamEnd): void {
-    this.next.end(end);
-  }
-
-  fail(failure: NonNullable<StreamEnd["failure"]>): void {
-    this.next.fail(failure);
-  }
 }

@@ -4,7 +4,7 @@ import { failureOf, failureOfStop } from "./deliver/run-error.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../agent/upstream.js";
 import type { Signal } from "../base/signal.js";
 import { createEventContext } from "../event/event-context.js";
-import type { StreamEnd } from "../event/event-context.js";
+import type { StreamEnd } from "../event/stage.js";
 import { Pipeline } from "./pipeline.js";
 import { runLimitReached, RunTimer } from "../event/run-limits.js";
 import type { Run } from "../event/run.js";

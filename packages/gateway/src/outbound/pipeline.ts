@@ -8,9 +8,9 @@ import { order } from "./order/stage.js";
 import { record } from "./record/stage.js";
 import { translate } from "./translate/stage.js";
 import { createEventContext } from "../event/event-context.js";
-import type { EventContext, Step, StreamEnd } from "../event/event-context.js";
+import type { EventContext } from "../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../event/stage.js";
 import type { Run } from "../event/run.js";
-import type { Stage } from "../event/stage.js";
 
 /** The stages of an event, in order. Every transport uses them, nothing flows backwards, and no event reaches a client without them. */
 export const STAGES: readonly Stage[] = [

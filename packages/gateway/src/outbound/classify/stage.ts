@@ -1,9 +1,9 @@
 import { classifyEnvelope, classifyEvent } from "@countersign/policy";
 import type { JsonObject } from "@countersign/core";
-import { PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { CallMemory } from "./call-memory.js";
 
 /** Classifies what an event does to the person's screen. A label from the agent can only make the class stricter. */
@@ -22,7 +22,7 @@ class Classifier extends PassingStep {
 
   push(context: EventContext): void {
     const { event, claim } = context;
-    if (event === undefined || context.supplied) return this.next.push(context);
+    if (event === undefined || context.isSynthetic) return this.next.push(context);
     const calls = this.#calls;
     calls.see(event);
     context.clientVersion = calls.client.version;

@@ -1,6 +1,7 @@
 import type { Decision } from "@countersign/policy";
-import { PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Step } from "../../event/stage.js";
 import { evaluateRules, subjectOf } from "./rule.js";
 import type { RuleState } from "./rule.js";
 import { RULES } from "./rules.js";
@@ -17,8 +18,8 @@ export class FinalRules extends PassingStep {
 
   push(context: EventContext): void {
     if (this.#isOver) return;
-    const { decision, part, supplied } = context;
-    if (!part && (supplied || decision?.allow === true)) this.#check(context, decision);
+    const { decision, isListedPart, isSynthetic } = context;
+    if (!isListedPart && (isSynthetic || decision?.allow === true)) this.#check(context, decision);
     this.next.push(context);
   }
 

@@ -51,7 +51,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const partOf = (event: AgUiEvent, call?: ToolCall): EventContext => {
     const context = createEventContext(list.receivedAt);
     context.event = event;
-    context.part = true;
+    context.isListedPart = true;
     const id = "toolCallId" in event ? event.toolCallId : undefined;
     const name = id === undefined ? undefined : nameOf(id);
     context.facts = classifyEvent(event, {

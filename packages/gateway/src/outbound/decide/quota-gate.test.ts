@@ -79,7 +79,7 @@ test("the end does not wait: held events are judged with the reservations so far
   expect(passed).toEqual([...contexts, "end"]);
 });
 
-test("a list reserves one event for each judged message and call; a supplied event reserves none", () => {
+test("a list reserves one event for each judged message and call; a synthetic event reserves none", () => {
   const { gate, wanted } = createGate(() => false);
   const call = (id: string) => ({
     id,
@@ -99,7 +99,7 @@ test("a list reserves one event for each judged message and call; a supplied eve
   );
   gate.push(passageOf({ type: "RUN_STARTED", threadId: "t", runId: "r" } as AgUiEvent));
   const ours = state(1);
-  ours.supplied = true;
+  ours.isSynthetic = true;
   gate.push(ours);
   expect(wanted).toEqual([9, 9, 1]);
 });

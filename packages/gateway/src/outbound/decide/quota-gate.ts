@@ -1,8 +1,9 @@
 import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import type { Hold } from "../../event/waits.js";
-import { PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Step, StreamEnd } from "../../event/stage.js";
 import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";
 
 /**
@@ -50,8 +51,8 @@ export class QuotaGate extends PassingStep {
     if (this.#caps !== undefined && isList(context.event)) this.#caps.release();
   }
 
-  #mustKeep({ event, facts, claim, supplied }: EventContext): boolean {
-    if (event === undefined || supplied) return false;
+  #mustKeep({ event, facts, claim, isSynthetic }: EventContext): boolean {
+    if (event === undefined || isSynthetic) return false;
     const decisions = decisionsOf(event);
     const budget = this.#reserve(claim?.capability, decisions);
     const room =

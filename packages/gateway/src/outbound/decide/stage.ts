@@ -2,11 +2,12 @@ import { classifyEvent } from "@countersign/policy";
 import type { Denial, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { clientToolsOf } from "../classify/call-memory.js";
-import { createEventContext, PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { DecisionRequest, DecisionResult } from "../../event/judge.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { bareEnd, emittedForm, withoutProblem } from "../withhold/emit.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import { WithheldRegister } from "../../event/withheld-register.js";
@@ -101,7 +102,7 @@ class Decider extends PassingStep {
       return this.next.push(context);
     }
     if (event === undefined || this.#over) return;
-    if (context.supplied) return this.next.push(context);
+    if (context.isSynthetic) return this.next.push(context);
     const place = unitPlaceOf(event);
     const subject = subjectOf(this.#state, context, place);
     context.decision = evaluateRules(RULES.order, subject);

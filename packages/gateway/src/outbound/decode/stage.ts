@@ -5,11 +5,12 @@ import type { ProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import type { SseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
-import { createEventContext, PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
 import { runLimitReached } from "../../event/run-limits.js";
-import type { Stage } from "../../event/stage.js";
 import "../../base/errors.js";
 
 /** A member of a protobuf struct takes an entry, a value and the content of the value. */

@@ -168,7 +168,7 @@ function nativeOf(event: AgUiEvent, context: EventContext | undefined): JsonObje
 
 /** Clients of an envelope agent receive envelopes; the gateway supplies the events of the run. */
 function envelopeOf(run: Run, event: AgUiEvent, context: EventContext | undefined): JsonObject[] {
-  if (context?.supplied === true) return [];
+  if (context?.isSynthetic === true) return [];
   const claimed = context?.claim?.envelope;
   if (claimed !== undefined) return [claimed as JsonObject];
   const { facts } = context ?? {};

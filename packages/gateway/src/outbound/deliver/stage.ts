@@ -1,8 +1,8 @@
 import type { Denial } from "@countersign/policy";
 import type { Interrupt } from "@countersign/wire";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { ClientStream } from "./client-stream.js";
 import { isPlainName, noticeOf } from "./notice.js";
 import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
@@ -67,13 +67,13 @@ function deliverOne(run: Run, client: ClientStream, context: EventContext): Fail
     return undefined;
   }
   if (event === undefined) return undefined;
-  if (context.supplied && decision === undefined) {
+  if (context.isSynthetic && decision === undefined) {
     client.write(event, context);
     return undefined;
   }
   if (decision === undefined) return undefined;
   if (decision.allow) {
-    if (context.part) return undefined;
+    if (context.isListedPart) return undefined;
     run.counters.forwarded += 1;
     client.write(context.emitted ?? event, context);
     return undefined;
@@ -84,7 +84,7 @@ function deliverOne(run: Run, client: ClientStream, context: EventContext): Fail
     event.type === "RUN_STARTED" ||
     event.type === "RUN_FINISHED" ||
     (event.type === "RUN_ERROR" && !client.isRunOver);
-  if (decision.onBlock === "end" || (isRunBoundary && !context.part))
+  if (decision.onBlock === "end" || (isRunBoundary && !context.isListedPart))
     return endingFor(decision, context);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(context));
   return undefined;

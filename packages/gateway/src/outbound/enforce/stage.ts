@@ -1,10 +1,10 @@
 import { assertWithin } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { enforceEvent } from "@countersign/wire/enforce";
-import { PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { assertEventIdentifiers } from "./identifiers.js";
 
 /** Validates every event against the AG-UI 1.0 schema. It drops and reports unknown members; malformed input ends the run. */

@@ -4,10 +4,11 @@ import { createRunAutomaton } from "@countersign/wire/order";
 import type { RunAutomaton } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
-import { createEventContext, PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { Subagents } from "./subagents.js";
 
 /** The client receives this if the agent's stream ends without the end of the run. */
@@ -53,7 +54,7 @@ class Orderer extends PassingStep {
 
   push(context: EventContext): void {
     if (context.event === undefined) return this.next.push(context);
-    if (!context.supplied) this.#run.progress.events += 1;
+    if (!context.isSynthetic) this.#run.progress.events += 1;
     const events = this.#expander.push(context.event);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index] as AgUiEvent;
@@ -92,10 +93,10 @@ class Orderer extends PassingStep {
 }
 
 /** Creates the context of an event that a chunk, or the end of its unit, implies. */
-function siblingContext({ receivedAt, claim, supplied }: EventContext): EventContext {
+function siblingContext({ receivedAt, claim, isSynthetic }: EventContext): EventContext {
   const context = createEventContext(receivedAt);
   context.claim = claim;
-  context.supplied = supplied;
+  context.isSynthetic = isSynthetic;
   return context;
 }
 

@@ -95,10 +95,14 @@ export class ReceiptChain implements StreamReceipts {
   }
 }
 
-/** Whether the client receives the signed event itself: for an envelope it receives other events, and a supplied event has no receipt. */
-function isShown({ event, decision, claim, part, supplied }: EventContext): boolean {
+/** Whether the client receives the signed event itself: for an envelope it receives other events, and a synthetic event has no receipt. */
+function isShown({ event, decision, claim, isListedPart, isSynthetic }: EventContext): boolean {
   return (
-    decision?.allow === true && event !== undefined && claim === undefined && !part && !supplied
+    decision?.allow === true &&
+    event !== undefined &&
+    claim === undefined &&
+    !isListedPart &&
+    !isSynthetic
   );
 }
 

@@ -2,9 +2,9 @@ import type { AgUiEvent } from "@countersign/wire";
 import { shownForms } from "../deliver/client-stream.js";
 import { failureOf } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { draftOf } from "./draft.js";
 import type { Recorded } from "../../event/recorder.js";
 
@@ -28,10 +28,10 @@ class Group {
     this.arrivedAt = arrivedAt;
   }
 
-  /** The events that need a receipt: those the gateway did not supply. */
+  /** The events that need a receipt: all but synthetic ones. */
   get signed(): readonly EventContext[] {
     const { contexts } = this;
-    return contexts.some(isSupplied) ? contexts.filter((one) => !one.supplied) : contexts;
+    return contexts.some(isSynthetic) ? contexts.filter((one) => !one.isSynthetic) : contexts;
   }
 
   /** Stores the place of each event in the log. */
@@ -45,8 +45,8 @@ class Group {
   }
 }
 
-function isSupplied({ supplied }: EventContext): boolean {
-  return supplied;
+function isSynthetic(context: EventContext): boolean {
+  return context.isSynthetic;
 }
 
 /** Records every decision, and forwards no event before its receipt is durable, in the order of arrival. */
@@ -155,7 +155,7 @@ class RecordStep implements Step {
       const { contexts, arrivedAt } = waiting.shift() as Group;
       this.#size -= contexts.length;
       for (const context of contexts) {
-        if (!context.supplied) observer.recorded(context);
+        if (!context.isSynthetic) observer.recorded(context);
         this.#next.push(context);
       }
       this.#next.flush(arrivedAt);
@@ -197,8 +197,8 @@ function callBeforeDelivery(
 
 /** The events that a client will receive for one event; none for a withheld or only recorded one. */
 function shownOf(run: Run, context: EventContext): readonly AgUiEvent[] {
-  const { event, emitted, decision, part, supplied } = context;
-  if (event === undefined || part) return [];
-  if (supplied ? decision !== undefined : decision?.allow !== true) return [];
+  const { event, emitted, decision } = context;
+  if (event === undefined || context.isListedPart) return [];
+  if (context.isSynthetic ? decision !== undefined : decision?.allow !== true) return [];
   return shownForms(run, emitted ?? event, context);
 }

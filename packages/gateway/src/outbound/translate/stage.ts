@@ -2,10 +2,11 @@ import { carryEnvelope, createRepairer, createUpgrader } from "@countersign/wire
 import type { EnvelopeClaim, Repairer, RepairResult, Upgrader } from "@countersign/wire/dialects";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { createEventContext, PassingStep } from "../../event/event-context.js";
-import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
-import type { Stage } from "../../event/stage.js";
 import { claimId, createEventIds } from "./claimed-ids.js";
 import "../../base/errors.js";
 
@@ -82,10 +83,10 @@ class Translator extends PassingStep {
     if (first?.["type"] === "RUN_STARTED") {
       // No policy judges this event and it has no receipt, so it must not contain values from the agent.
       const { metadata: _metadata, ...value } = first;
-      const supplied = createEventContext(context.receivedAt);
-      supplied.value = value;
-      supplied.supplied = true;
-      this.next.push(supplied);
+      const synthetic = createEventContext(context.receivedAt);
+      synthetic.value = value;
+      synthetic.isSynthetic = true;
+      this.next.push(synthetic);
     }
     const { input, earlier, mintId } = this.#run;
     this.#idOf ??= createEventIds(
