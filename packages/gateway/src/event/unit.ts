@@ -1,4 +1,4 @@
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 import { EVENT_TABLE } from "@countersign/wire";
 
 /** The key of a message, call, activity, step or subagent, unique over all kinds. */
@@ -103,4 +103,10 @@ export function keysOf(event: AgUiEvent): UnitKey[] {
     keys.push(subagentKey(event.subagentRunId));
   }
   return keys;
+}
+
+/** The messages that an event lists; `undefined` if it has no list. */
+export function listOf(event: AgUiEvent): readonly Message[] | undefined {
+  if (event.type === "MESSAGES_SNAPSHOT") return event.messages;
+  return event.type === "RUN_STARTED" ? event.input?.messages : undefined;
 }

@@ -9,11 +9,7 @@ import type { ClientSink } from "../event/sink.js";
 const SLOW_BYTES = 256 * 1024;
 
 /** The sink of one run on a socket; the socket stays open for the next run. */
-export function createSocketSink(
-  socket: WebSocket,
-  gone: Signal,
-  onEnd: () => void = () => {},
-): ClientSink {
+export function createSocketSink(socket: WebSocket, gone: Signal): ClientSink {
   let waiting: (() => void)[] = [];
   const wake = (): void => {
     const resolved = waiting;
@@ -52,7 +48,6 @@ export function createSocketSink(
     end: () => {
       gone.removeEventListener("abort", wake);
       socket.off("pong", answered);
-      onEnd();
     },
   };
 }

@@ -4,8 +4,8 @@ import { failureOf, failureOfStop } from "./deliver/run-error.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../agent/upstream.js";
 import type { Signal } from "../base/signal.js";
 import { createEventContext } from "../event/event-context.js";
-import type { StreamEnd } from "../event/stage.js";
-import { Pipeline } from "./pipeline.js";
+import type { Step, StreamEnd } from "../event/stage.js";
+import { openPipeline } from "./pipeline.js";
 import { runLimitReached, RunTimer } from "../event/run-limits.js";
 import type { Run } from "../event/run.js";
 import { createTurns } from "./turns.js";
@@ -36,14 +36,15 @@ const turns = createTurns();
  * with an error to the client.
  */
 export function driveRun(run: Run, stream: UpstreamStream, stopped: Signal): Promise<void> {
-  const pipeline = new Pipeline(run);
-  new Drive(run, pipeline, stream, stopped).start();
-  return pipeline.done;
+  const { first, done } = openPipeline(run);
+  new Drive(run, first, stream, stopped).start();
+  return done;
 }
 
 class Drive {
   readonly #run: Run;
-  readonly #pipeline: Pipeline;
+  /** The first stage. */
+  readonly #pipeline: Step;
   readonly #stream: UpstreamStream;
   readonly #stopped: Signal;
   readonly #timer: RunTimer;
@@ -59,7 +60,7 @@ class Drive {
   #isInLine = false;
   #isOver = false;
 
-  constructor(run: Run, pipeline: Pipeline, stream: UpstreamStream, stopped: Signal) {
+  constructor(run: Run, pipeline: Step, stream: UpstreamStream, stopped: Signal) {
     this.#run = run;
     this.#pipeline = pipeline;
     this.#stream = stream;
@@ -225,7 +226,9 @@ class Drive {
     run.observer.failed(failure.code, error);
     run.cancel(failure.code);
     if (isCountersignError(error) && !fromTransport) {
-      this.#pipeline.refuse(error.code, run.clock.now());
+      const context = createEventContext(run.clock.now());
+      context.refused = error.code;
+      this.#pipeline.push(context);
     }
     return { failure };
   }

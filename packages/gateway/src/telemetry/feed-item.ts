@@ -4,15 +4,21 @@ import type { InboundRequest } from "../inbound/request.js";
 import type { EventContext } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
 
-/**
- * The feed item of a recorded event. Assigned field by field and never by spreading: see
- * `createEventContext`.
- */
+/** The facts of input that is not an event. */
+const MALFORMED = {
+  direction: "outbound",
+  eventType: "malformed",
+  classification: "mutate",
+} as const;
+
+/** The feed item of a recorded event. Assigned field by field and never by spreading: see `createEventContext`. */
 export function feedItemOf(run: Run, context: EventContext): FeedItem | undefined {
-  const { event, facts, decision, receiptId, seq, refused } = context;
-  if (receiptId === undefined || seq === undefined) return undefined;
-  if (refused !== undefined) return malformedItem(run, context.receivedAt, seq, receiptId, refused);
-  if (event === undefined || facts === undefined || decision === undefined) return undefined;
+  const { decision, receiptId, seq, refused } = context;
+  const type = refused === undefined ? context.event?.type : "MALFORMED";
+  const facts = refused === undefined ? context.facts : undefined;
+  if (receiptId === undefined || seq === undefined || decision === undefined) return undefined;
+  if (type === undefined || (facts ?? refused) === undefined) return undefined;
+  const { direction, eventType, classification } = facts ?? MALFORMED;
   const item: FeedItem = {
     agent_id: run.agent,
     session_id: run.sessionId,
@@ -23,19 +29,19 @@ export function feedItemOf(run: Run, context: EventContext): FeedItem | undefine
     blocked: run.counters.blocked,
     seq,
     receipt_id: receiptId,
-    type: event.type,
-    direction: facts.direction,
-    event_type: facts.customName ?? facts.eventType,
-    classification: facts.classification,
+    type,
+    direction,
+    event_type: facts?.customName ?? eventType,
+    classification,
     allowed: decision.allow,
     received_at: context.receivedAt,
   };
-  return completed(item, facts, decision);
+  if (facts !== undefined) return completed(item, facts, decision);
+  item.denial_reason = `invalid event: ${refused}`;
+  return item;
 }
 
-/**
- * Adds the fields that not every decision has: a target, and the rule that blocked or would block.
- */
+/** Adds the fields that not every decision has: a target, and the rule that blocked or would block. */
 function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedItem {
   if (facts.target !== undefined) item.target = facts.target;
   const denial = decision.allow ? decision.observed : decision;
@@ -72,31 +78,4 @@ export function inboundItemOf(request: InboundRequest): FeedItem {
     received_at: request.receivedAt,
   };
   return completed(item, facts, decision);
-}
-
-function malformedItem(
-  run: Run,
-  receivedAt: number,
-  seq: number,
-  receiptId: string,
-  code: string,
-): FeedItem {
-  return {
-    agent_id: run.agent,
-    session_id: run.sessionId,
-    thread_id: run.threadId,
-    run_id: run.runId,
-    mode: run.policy.mode,
-    forwarded: run.counters.forwarded,
-    blocked: run.counters.blocked,
-    seq,
-    receipt_id: receiptId,
-    type: "MALFORMED",
-    direction: "outbound",
-    event_type: "malformed",
-    classification: "mutate",
-    allowed: false,
-    denial_reason: `invalid event: ${code}`,
-    received_at: receivedAt,
-  };
 }

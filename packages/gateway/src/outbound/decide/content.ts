@@ -4,7 +4,8 @@ import type { ContentFinding, ContentReader, ContentSettings } from "@countersig
 import type { AgUiEvent, Message } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
-import { eventsOfListed, listOf } from "./listed.js";
+import { listOf } from "../../event/unit.js";
+import { eventsOfListed } from "./listed.js";
 
 /** Reads the text of a run for the policy's content rules, each message as one text however it is split. */
 export class ContentWatch {

@@ -7,12 +7,6 @@ export function sameJson(one: unknown, other: unknown): boolean {
   return canonicalJson((one ?? null) as JsonValue) === canonicalJson((other ?? null) as JsonValue);
 }
 
-/** The messages that an event lists; `undefined` if it has no list. */
-export function listOf(event: AgUiEvent): readonly Message[] | undefined {
-  if (event.type === "MESSAGES_SNAPSHOT") return event.messages;
-  return event.type === "RUN_STARTED" ? event.input?.messages : undefined;
-}
-
 /** The event that would have streamed a listed message, or opened it. */
 export function asStreamed(message: Message): AgUiEvent {
   const { id: messageId, role } = message;

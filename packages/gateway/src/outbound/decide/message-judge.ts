@@ -5,7 +5,7 @@ import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import type { UnitKey } from "../../event/unit.js";
-import { callKey, foreignKey, messageKey, resultKey } from "../../event/unit.js";
+import { callKey, foreignKey, listOf, messageKey, resultKey } from "../../event/unit.js";
 import { asRecorded } from "../../thread/message-record.js";
 import { attemptKey } from "./intrusion.js";
 import {
@@ -14,7 +14,6 @@ import {
   attachedCallEvents,
   attachedMetadataEvents,
   callStart,
-  listOf,
   partsEvent,
   sameJson,
   textEvent,

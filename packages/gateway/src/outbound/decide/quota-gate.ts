@@ -4,6 +4,7 @@ import type { Hold } from "../../event/waits.js";
 import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Step, StreamEnd } from "../../event/stage.js";
+import { listOf } from "../../event/unit.js";
 import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";
 
 /**
@@ -48,17 +49,18 @@ export class QuotaGate extends PassingStep {
   #pass(context: EventContext): void {
     this.next.push(context);
     // Most caps counted few of the events in a list.
-    if (this.#caps !== undefined && isList(context.event)) this.#caps.release();
+    if (this.#caps !== undefined && context.event && listOf(context.event)) this.#caps.release();
   }
 
   #mustKeep({ event, facts, claim, isSynthetic }: EventContext): boolean {
     if (event === undefined || isSynthetic) return false;
-    const decisions = decisionsOf(event);
+    const list = listOf(event);
+    const decisions = list === undefined ? 1 : 1 + partsOf(list);
     const budget = this.#reserve(claim?.capability, decisions);
     const room =
       this.#caps === undefined || !countsAnew(event)
         ? undefined
-        : this.#caps.reserve(isList(event) ? undefined : facts, decisions);
+        : this.#caps.reserve(list === undefined ? facts : undefined, decisions);
     const until = room === undefined ? budget : Promise.all([budget, room]).then(() => undefined);
     if (until === undefined) return false;
     this.#hold.set(until);
@@ -72,21 +74,7 @@ function countsAnew({ type }: AgUiEvent): boolean {
   return (phase !== "continue" && phase !== "close") || type === "TOOL_CALL_END";
 }
 
-/** Whether an event contains parts that are judged one by one. */
-function isList(event: AgUiEvent | undefined): boolean {
-  if (event?.type === "RUN_STARTED") return event.input !== undefined;
-  return event?.type === "MESSAGES_SNAPSHOT";
-}
-
-/** The most decisions that an event can need: each message and call of a list is one. */
-function decisionsOf(event: AgUiEvent): number {
-  if (event.type === "MESSAGES_SNAPSHOT") return 1 + partsOf(event.messages);
-  if (event.type === "RUN_STARTED" && event.input !== undefined) {
-    return 1 + partsOf(event.input.messages);
-  }
-  return 1;
-}
-
+/** The decisions that the parts of a list can need: each message and call is one. */
 function partsOf(messages: readonly Message[]): number {
   let parts = messages.length;
   for (const message of messages) {

@@ -1,5 +1,5 @@
 import { classifyEvent } from "@countersign/policy";
-import type { Denial, ViolationFacts } from "@countersign/policy";
+import type { ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { clientToolsOf } from "../classify/call-memory.js";
 import { createEventContext } from "../../event/event-context.js";
@@ -14,6 +14,7 @@ import { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitPlace } from "../../event/unit.js";
 import { QuotaGate } from "./quota-gate.js";
+import { endsRun } from "../deliver/run-error.js";
 import { openContent } from "./content.js";
 import { CLOSE } from "./denial.js";
 import { FinalRules } from "./final-rules.js";
@@ -228,7 +229,7 @@ class Decider extends PassingStep {
     this.#state.view.settle(place, decision);
     if (decision === CLOSE) context.emitted = bareEnd(event);
     else if (decision.allow) this.#prepare(context, event);
-    if (context.decision?.allow === false && endsTheRun(event, context.decision)) this.#over = true;
+    if (context.decision?.allow === false && endsRun(event, context.decision)) this.#over = true;
     this.next.push(context);
   }
 
@@ -278,9 +279,4 @@ class Decider extends PassingStep {
       violations: (messageId) => byMessage.get(messageId) ?? [],
     });
   }
-}
-
-/** A block after which the person hears nothing more of this run but its end. */
-function endsTheRun(event: AgUiEvent, denial: Denial): boolean {
-  return denial.onBlock === "end" || event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
 }

@@ -1,5 +1,7 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
+import type { Denial } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
 import type { Signal } from "../../base/signal.js";
 
 /** A failure: a message for the person and a code for programs. */
@@ -113,4 +115,9 @@ export const ALL_FAILURES: readonly Failure[] = [
 export function failureOf(error: unknown): Failure {
   if (!isCountersignError(error)) return OWN;
   return FAILURES[error.code] ?? MALFORMED;
+}
+
+/** Whether a block ends the run: by its rule, or because a client cannot follow a run without its start or its end. */
+export function endsRun({ type }: AgUiEvent, { onBlock }: Denial): boolean {
+  return onBlock === "end" || type === "RUN_STARTED" || type === "RUN_FINISHED";
 }

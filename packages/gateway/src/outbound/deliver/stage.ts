@@ -1,11 +1,12 @@
 import type { Denial } from "@countersign/policy";
 import type { Interrupt } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
 import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
 import { ClientStream } from "./client-stream.js";
 import { isPlainName, noticeOf } from "./notice.js";
-import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
+import { BLOCKED, DISORDERED, endsRun, UNSOUND, UNSOUND_RULE } from "./run-error.js";
 import type { Failure } from "./run-error.js";
 
 /** Sends allowed and recorded events. A blocked event exists only in the log. */
@@ -14,15 +15,14 @@ export const deliver: Stage = {
   open: (run, next) => new DeliverStep(run, next),
 };
 
-class DeliverStep implements Step {
+class DeliverStep extends PassingStep {
   readonly #run: Run;
-  readonly #next: Step;
   readonly #client: ClientStream;
   #hasEnded = false;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
     this.#client = new ClientStream(run);
   }
 
@@ -35,26 +35,22 @@ class DeliverStep implements Step {
     this.end({ failure });
   }
 
-  resume(): void {
-    this.#next.resume();
-  }
-
-  flush(): void {
+  override flush(): void {
     this.#client.flush();
   }
 
-  end({ failure }: StreamEnd): void {
+  override end({ failure }: StreamEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     try {
       if (failure !== undefined) this.#client.fail(failure);
       this.#client.end();
     } finally {
-      this.#next.end({});
+      this.next.end({});
     }
   }
 
-  fail(failure: Failure): void {
+  override fail(failure: Failure): void {
     this.end({ failure });
   }
 }
@@ -79,13 +75,8 @@ function deliverOne(run: Run, client: ClientStream, context: EventContext): Fail
     return undefined;
   }
   run.counters.blocked += 1;
-  // The client cannot follow a run without its start or its end.
-  const isRunBoundary =
-    event.type === "RUN_STARTED" ||
-    event.type === "RUN_FINISHED" ||
-    (event.type === "RUN_ERROR" && !client.isRunOver);
-  if (decision.onBlock === "end" || (isRunBoundary && !context.isListedPart))
-    return endingFor(decision, context);
+  const isLastError = event.type === "RUN_ERROR" && !client.isRunOver;
+  if (isLastError || endsRun(event, decision)) return endingFor(decision, context);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(context));
   return undefined;
 }

@@ -5,6 +5,7 @@ import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Stage, Step } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
+import { listOf } from "../../event/unit.js";
 import { assertEventIdentifiers } from "./identifiers.js";
 
 /** Validates every event against the AG-UI 1.0 schema. It drops and reports unknown members; malformed input ends the run. */
@@ -18,12 +19,8 @@ const VALUES_PER_MESSAGE = 10;
 
 /** The messages of a list, with the tool calls on them. */
 function countListed(event: AgUiEvent): number {
-  const messages =
-    event.type === "MESSAGES_SNAPSHOT"
-      ? event.messages
-      : event.type === "RUN_STARTED"
-        ? (event.input?.messages ?? [])
-        : [];
+  const messages = listOf(event);
+  if (messages === undefined) return 0;
   let count = messages.length;
   for (const message of messages) {
     if (message.role === "assistant") count += message.toolCalls?.length ?? 0;

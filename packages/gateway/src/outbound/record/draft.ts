@@ -8,38 +8,6 @@ import type { EventContext } from "../../event/event-context.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import type { Run } from "../../event/run.js";
 
-/** The log entry of one decision: hashes and names, never a payload. */
-export function draftOf(run: Run, context: EventContext): EntryDraft {
-  const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = context;
-  if (refused !== undefined && decision !== undefined) return refusalOf(run, context);
-  if (event === undefined || facts === undefined || decision === undefined) {
-    throw new TypeError("an event is recorded after it was decided");
-  }
-  const envelope = claim?.envelope;
-  const text = canonicalJson((envelope?.payload ?? event) as JsonValue);
-  const draft = entryOf({
-    facts,
-    decision,
-    capabilityId,
-    receivedAt,
-    // The gateway sets the agent and the time: an agent could otherwise sign for another.
-    eventId: envelope?.event_id ?? run.mintId("event"),
-    agentId: run.agent,
-    sessionId: run.sessionId,
-    transport: run.sink.transport,
-    payloadText: text,
-    policyHash: run.policy.hash,
-    mode: run.policy.mode,
-  });
-  draft.run_id = run.runId;
-  draft.thread_id = run.threadId;
-  if (emitted !== undefined) {
-    context.text = canonicalJson(emitted as JsonValue);
-    draft.emitted_hash = sha256Hex(context.text);
-  } else if (envelope === undefined) context.text = text;
-  return draft;
-}
-
 /** The facts of input that cannot be parsed: nothing is known about it. */
 const UNREADABLE: EventFacts = {
   source: "RAW",
@@ -52,21 +20,48 @@ const UNREADABLE: EventFacts = {
 
 const OVER_LIMIT: EventFacts = { ...UNREADABLE, customName: "run limit" };
 
-/** The entry of malformed input: its error code, and nothing of its content. */
-function refusalOf(
+/** The log entry of one decision: hashes and names, never a payload. */
+export function draftOf(run: Run, context: EventContext): EntryDraft {
+  const { event, facts, claim, emitted, refused } = context;
+  if (refused !== undefined) {
+    // The error code, and nothing of the input.
+    const unread = isRunLimit(refused) ? OVER_LIMIT : UNREADABLE;
+    return entryFor(run, context, unread, run.mintId("event"), canonicalJson({ refused }));
+  }
+  if (event === undefined || facts === undefined) throw undecided();
+  const envelope = claim?.envelope;
+  const text = canonicalJson((envelope?.payload ?? event) as JsonValue);
+  const draft = entryFor(run, context, facts, envelope?.event_id ?? run.mintId("event"), text);
+  if (emitted !== undefined) {
+    context.text = canonicalJson(emitted as JsonValue);
+    draft.emitted_hash = sha256Hex(context.text);
+  } else if (envelope === undefined) context.text = text;
+  return draft;
+}
+
+function undecided(): TypeError {
+  return new TypeError("an event is recorded after it was decided");
+}
+
+/** The gateway sets the agent and the time: an agent could otherwise sign for another. */
+function entryFor(
   run: Run,
-  { refused: code = "", decision, receivedAt }: EventContext,
-): EntryDraft {
+  { decision, capabilityId, receivedAt }: EventContext,
+  facts: EventFacts,
+  eventId: string,
+  payloadText: string,
+): Writable<TextDraft> {
+  if (decision === undefined) throw undecided();
   const draft = entryOf({
-    facts: isRunLimit(code) ? OVER_LIMIT : UNREADABLE,
-    decision: decision as Decision,
-    capabilityId: undefined,
+    facts,
+    decision,
+    capabilityId,
     receivedAt,
-    eventId: run.mintId("event"),
+    eventId,
     agentId: run.agent,
     sessionId: run.sessionId,
     transport: run.sink.transport,
-    payloadText: canonicalJson({ refused: code }),
+    payloadText,
     policyHash: run.policy.hash,
     mode: run.policy.mode,
   });

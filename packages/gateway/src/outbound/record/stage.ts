@@ -3,6 +3,7 @@ import { shownForms } from "../deliver/client-stream.js";
 import { failureOf } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
 import type { EventContext } from "../../event/event-context.js";
+import { PassingStep } from "../../event/stage.js";
 import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
 import { draftOf } from "./draft.js";
@@ -55,9 +56,8 @@ export const record: Stage = {
   open: (run, next) => new RecordStep(run, next),
 };
 
-class RecordStep implements Step {
+class RecordStep extends PassingStep {
   readonly #run: Run;
-  readonly #next: Step;
   /** Groups that the log is writing, in order. */
   readonly #waiting: Group[] = [];
   #gathered: EventContext[] = [];
@@ -66,12 +66,8 @@ class RecordStep implements Step {
   #isDead = false;
 
   constructor(run: Run, next: Step) {
+    super(next);
     this.#run = run;
-    this.#next = next;
-  }
-
-  resume(): void {
-    this.#next.resume();
   }
 
   push(context: EventContext): void {
@@ -84,7 +80,7 @@ class RecordStep implements Step {
     if (this.#gathered.length >= MAX_GROUP) this.flush(performance.now());
   }
 
-  flush(arrivedAt: number): void {
+  override flush(arrivedAt: number): void {
     if (this.#isDead || this.#gathered.length === 0) return;
     const run = this.#run;
     const group = new Group(this.#gathered, arrivedAt);
@@ -125,14 +121,14 @@ class RecordStep implements Step {
     if (!this.#isDead) this.#deliverRecorded();
   }
 
-  end(end: StreamEnd): void {
+  override end(end: StreamEnd): void {
     if (this.#isDead) return;
     this.flush(performance.now());
     this.#ending = end;
     this.#deliverRecorded();
   }
 
-  fail(failure: Failure): void {
+  override fail(failure: Failure): void {
     this.end({ failure });
   }
 
@@ -156,15 +152,15 @@ class RecordStep implements Step {
       this.#size -= contexts.length;
       for (const context of contexts) {
         if (!context.isSynthetic) observer.recorded(context);
-        this.#next.push(context);
+        this.next.push(context);
       }
-      this.#next.flush(arrivedAt);
+      this.next.flush(arrivedAt);
       observer.delivered?.(contexts.length, arrivedAt);
     }
     backlog.set(this.#size);
     if (waiting.length === 0 && this.#ending !== undefined && !this.#isDead) {
       this.#isDead = true;
-      this.#next.end(this.#ending);
+      this.next.end(this.#ending);
     }
   }
 
@@ -176,7 +172,7 @@ class RecordStep implements Step {
     run.backlog.set(0);
     run.observer.failed(failure.code, error);
     run.cancel(failure.code);
-    this.#next.end({ failure });
+    this.next.end({ failure });
   }
 }
 

@@ -270,7 +270,7 @@ test.each([
   const forged = HISTORY.map((message) => (message.id === fake.id ? fake : message));
   const { delivered, contexts } = await through([snapshot(forged)]);
   expect(listOf(delivered)).toEqual(HISTORY);
-  const parts = contexts.filter(({ part }) => part === true);
+  const parts = contexts.filter(({ isListedPart }) => isListedPart);
   expect(parts.map(({ decision }) => decision)).toMatchObject([
     { allow: false, rule: "gateway/rewritten" },
   ]);

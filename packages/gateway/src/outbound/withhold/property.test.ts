@@ -98,11 +98,11 @@ function forbiddenWords(contexts: readonly EventContext[]): Set<string> {
   const forbid = (value: unknown): void => {
     for (const word of wordsOf(value)) forbidden.add(word);
   };
-  for (const { event, decision, part } of contexts) {
+  for (const { event, decision, isListedPart } of contexts) {
     if (event === undefined || decision === undefined) continue;
     forbid(event.rawEvent ?? {});
     if (!decision.allow) {
-      if (part !== true) forbid(event);
+      if (!isListedPart) forbid(event);
       // A write into another's message is withheld alone: that message stays.
       if (OWNERSHIP_RULES.has(decision.rule)) continue;
       if ("messageId" in event && event.messageId !== undefined) {
