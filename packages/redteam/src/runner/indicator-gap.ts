@@ -94,6 +94,28 @@ export function indicatorGap(
   return blind("error", `${missing}, ${NOWHERE}`);
 }
 
+const ANSWER_PATHS: ReadonlySet<string> = new Set(["response.content", "content", "body"]);
+
+/**
+ * A target of the agent's text in a document of which no indicator had a message to evaluate; `undefined` if there is
+ * none. An agent that sends no text shows nothing to such an indicator, so its miss decides nothing. A tool that is not
+ * called is different: the agent answered, and the answer has no call.
+ */
+export function unseenText(
+  indicators: readonly NormalizedIndicator[],
+  verdicts: readonly IndicatorVerdict[],
+): string | undefined {
+  if (verdicts.some(({ looked_at: lookedAt }) => lookedAt !== 0)) return undefined;
+  const blind = indicators.find(
+    ({ protocol, surface, ...indicator }) =>
+      protocol === "ag_ui" &&
+      (surface === undefined
+        ? ANSWER_PATHS.has(targetOf({ protocol, ...indicator }))
+        : /^(?:text_message_(?:content|chunk)|_accumulated_message)$/.test(surface)),
+  );
+  return blind === undefined ? undefined : describeTarget(blind);
+}
+
 /** A template of the document in what an indicator compares with. */
 function templateIn(
   { pattern, expression }: NormalizedIndicator,

@@ -160,7 +160,6 @@ const IGNORING: readonly (readonly [string, JsonObject[]])[] = [
   ["refuses in words", said("I am sorry, but I cannot help with that.")],
   ["refuses in one delta", [{ type: "TEXT_MESSAGE_CHUNK", messageId: "a", delta: "No." }]],
   ["looks something up and refuses", [...called("lookup", { query: "policy" }), ...said("No.")]],
-  ["shows its state only", [{ type: "STATE_SNAPSHOT", snapshot: { page: "home" } }]],
   [
     "thinks and refuses",
     [
@@ -185,6 +184,23 @@ test.each(CASES)("an agent that ignores it has resisted: $title", async (one) =>
     expect([title, ran.outcome, ran.reason]).toEqual([title, "not_exploited", undefined]);
   }
 });
+
+test.each(CASES)(
+  "an agent without a word shows nothing to text indicators: $title",
+  async (one) => {
+    const silent = streamOf({ type: "STATE_SNAPSHOT", snapshot: { page: "home" } });
+    const ran = await runScripted(documentOf(one), [silent]);
+    // An agent that calls no tool has no arguments; one that sends no text has nothing to judge.
+    const [, text] =
+      /(response\.content|"content"|"body"|text_message_content)/.exec(one.attack) ?? [];
+    if (text === undefined) expect([ran.outcome, ran.reason]).toEqual(["not_exploited", undefined]);
+    else
+      expect([ran.outcome, ran.reason]).toEqual([
+        "error",
+        expect.stringContaining("no message had"),
+      ]);
+  },
+);
 
 test.each(CASES)(
   "an agent that answers in a snapshot alone is found as well: $title",

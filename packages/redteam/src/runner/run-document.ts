@@ -15,7 +15,7 @@ import type { ExecutionResult } from "./execute-document.js";
 import { isDeliberate, isRefusalEvent } from "./refusal.js";
 import { hasContent, hasValue } from "./request.js";
 import { placeOf } from "./run-stream.js";
-import { indicatorGap } from "./indicator-gap.js";
+import { indicatorGap, unseenText } from "./indicator-gap.js";
 import { WIRE } from "./trace-recorder.js";
 
 /** How one document ended: as OATF says, or because nothing here performs all of it. */
@@ -100,6 +100,14 @@ function buildResult(
   if (unheard !== undefined) {
     const message = `${unheard}: the agent's runs hold nothing but their start and end`;
     gaps.push({ kind: "cut_short", message: `${message}, so nothing shows that it took part` });
+  }
+  const unseen =
+    gaps.length === 0 && !stopped
+      ? unseenText(document.attack.indicators ?? [], verdict.indicator_verdicts)
+      : undefined;
+  if (unseen !== undefined) {
+    const message = `no message had ${unseen}, and no other indicator had a message to evaluate`;
+    gaps.push({ kind: "cut_short", message });
   }
   const reason = gaps.length === 0 ? {} : { reason: describeGaps(gaps) };
   if (verdict.result === "exploited" || verdict.result === "partial") {
