@@ -5,6 +5,7 @@ export type { Change, Comparison } from "./report/baseline.js";
 export { writeHtml } from "./report/html.js";
 export type { HtmlOptions } from "./report/html.js";
 export { writeJunit } from "./report/junit.js";
+export { writeMarkdown } from "./report/markdown.js";
 export {
   countBySeverity,
   fixOf,

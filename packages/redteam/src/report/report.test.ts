@@ -10,6 +10,7 @@ import { librarySources, loadSources } from "../library/library.js";
 import { compareWithBaseline, isRegression } from "./baseline.js";
 import { writeHtml } from "./html.js";
 import { writeJunit } from "./junit.js";
+import { writeMarkdown } from "./markdown.js";
 import { countBySeverity, fixOf, groupEntries } from "./order.js";
 import { withoutTraces } from "./report.js";
 import type { SuiteReport } from "./report.js";
@@ -233,6 +234,24 @@ test("each finding says what closes it: by its document, by its category, and in
   expect(fixOf(bare)).toContain("policy explain");
   const page = writeHtml({ ...report, entries: [{ ...entry, fix: "Gateway: <b> `a.b`." }] });
   expect(page).toContain("Gateway: &lt;b&gt; <code>a.b</code>.");
+});
+
+test("the Markdown summary counts, lists open findings first, and shows no markup of a document", () => {
+  const base = reportOf(["high", "not_exploited"], ["low", "exploited"], ["critical", "error"]);
+  const entries = base.entries.map((entry) => ({
+    ...entry,
+    title: "<img src=x> [a](https://evil.example) @you | www.evil.example `x|y`",
+    direct: { ...entry.direct, reason: "phase 1\n# never sent" },
+  }));
+  const text = writeMarkdown({ ...base, entries });
+  expect(text).toContain("| low | 1 | 0 | 0 | 0 | 0 | 0 |");
+  expect(text).toContain("| all | 1 | 0 | 1 | 0 | 0 | 1 |");
+  expect(text.indexOf("### Open findings (1)")).toBeLessThan(text.indexOf("### Not decided (1)"));
+  expect(text).toContain("`ag_ui_request.history`");
+  expect(text).toContain("phase 1 &#35; never sent |");
+  expect(text).not.toMatch(/<img|\]\(|https:\/\/evil|@you|www\.evil|^#[^#]/m);
+  const cells = text.split("\n").filter((line) => line.startsWith("| X-"));
+  expect(cells.map((line) => line.split("|").length)).toEqual([7, 7]);
 });
 
 test("a receipt leads to the message that names it, and to the console that was given", () => {

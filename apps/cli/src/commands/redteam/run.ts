@@ -6,6 +6,7 @@ import {
   withoutTraces,
   writeHtml,
   writeJunit,
+  writeMarkdown,
   writeSarif,
 } from "@countersign/redteam";
 import type { Comparison, SuiteReport, TransportKind } from "@countersign/redteam";
@@ -80,6 +81,7 @@ type Flags = ServerFlags & {
   junit?: string;
   sarif?: string;
   html?: string;
+  markdown?: string;
   console?: string;
   json?: boolean;
 };
@@ -134,6 +136,7 @@ export function registerRun(group: Command): void {
     .option("--junit <file>", "write JUnit XML")
     .option("--sarif <file>", "write SARIF 2.1.0")
     .option("--html <file>", "write an HTML page with filters and the messages of each run")
+    .option("--markdown <file>", "write Markdown for the summary of a build")
     .option("--console <url>", "with --html: link receipts to this console", readAddress)
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
@@ -145,7 +148,7 @@ async function run(paths: readonly string[], flags: Flags): Promise<void> {
   const documents = loadDocuments(paths, flags.filter);
   if (documents.length === 0)
     throw new TypeError("no document matches. Fix: change --filter or the paths");
-  for (const option of ["junit", "sarif", "html", "resume"] as const) {
+  for (const option of ["junit", "sarif", "html", "markdown", "resume"] as const) {
     requireFolder(`--${option}`, flags[option]);
   }
   const baseline = flags.baseline === undefined ? undefined : readJson(flags.baseline);
@@ -240,6 +243,7 @@ function present(
   const secret = { mode: 0o600 };
   if (flags.junit !== undefined) writeFileSync(flags.junit, writeJunit(report));
   if (flags.sarif !== undefined) writeFileSync(flags.sarif, writeSarif(report));
+  if (flags.markdown !== undefined) writeFileSync(flags.markdown, writeMarkdown(report));
   if (flags.html !== undefined) {
     const links = flags.console === undefined ? {} : { console: flags.console };
     writeFileSync(flags.html, writeHtml(report, links), secret);
