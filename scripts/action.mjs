@@ -64,8 +64,15 @@ export function runAction(environment, { cwd = process.cwd(), run = spawnSync } 
       ...option("--baseline", "BASELINE"),
       ...option("--repeat", "REPEAT"),
       ...lines("HEADERS").flatMap((line) => ["--header", line]),
-      ...["--junit", file("redteam.xml"), "--sarif", file("redteam.sarif")],
-      ...["--html", file("redteam.html"), "--markdown", file("redteam.md"), "--json"],
+      "--junit",
+      file("redteam.xml"),
+      "--sarif",
+      file("redteam.sarif"),
+      "--html",
+      file("redteam.html"),
+      "--markdown",
+      file("redteam.md"),
+      "--json",
     ]);
     if (existsSync(file("redteam.md"))) {
       writeFileSync(file("redteam.json"), done.out);

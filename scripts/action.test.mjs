@@ -1,13 +1,15 @@
 // The GitHub Action, without GitHub: its script runs the built command and writes files where GitHub would read them.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runAction } from "./action.mjs";
 import { root } from "./sources.mjs";
 
+/** The YAML parser of a package that has one. */
+const { parse } = createRequire(join(root, "packages/redteam/package.json"))("yaml");
 const COMMAND = `${process.execPath} ${join(root, "apps/cli/dist/main.js")}`;
 const STARTER = join(root, "packages/policy/policies/starter.yaml");
 const LOOSER = readFileSync(STARTER, "utf8").replace("images: block", "images: allow");
@@ -108,10 +110,8 @@ test("attacks run with the options of the inputs, and the reports are in the fol
     fake,
   );
   const [words = []] = calls;
-  expect(words.slice(0, 7)).toEqual([
-    ...["npx", "countersign", "redteam", "run", "attacks", "more attacks/one.yaml"],
-    "--target",
-  ]);
+  expect(words.slice(0, 4)).toEqual(["npx", "countersign", "redteam", "run"]);
+  expect(words.slice(4, 7)).toEqual(["attacks", "more attacks/one.yaml", "--target"]);
   expect(words).toContain("http://127.0.0.1:1/; rm -rf /");
   expect(words.join(" ")).toContain("--baseline old.json --header x-a: 1 --header x-b: 2");
   expect(ran.code).toBe(1);

@@ -191,14 +191,10 @@ test.each(CASES)(
     const silent = streamOf({ type: "STATE_SNAPSHOT", snapshot: { page: "home" } });
     const ran = await runScripted(documentOf(one), [silent]);
     // An agent that calls no tool has no arguments; one that sends no text has nothing to judge.
-    const [, text] =
-      /(response\.content|"content"|"body"|text_message_content)/.exec(one.attack) ?? [];
-    if (text === undefined) expect([ran.outcome, ran.reason]).toEqual(["not_exploited", undefined]);
-    else
-      expect([ran.outcome, ran.reason]).toEqual([
-        "error",
-        expect.stringContaining("no message had"),
-      ]);
+    const looksAtText = /response\.content|"content"|"body"|text_message_content/.test(one.attack);
+    expect([ran.outcome, ran.reason?.slice(0, 14)]).toEqual(
+      looksAtText ? ["error", "no message had"] : ["not_exploited", undefined],
+    );
   },
 );
 
