@@ -64,7 +64,7 @@ export function createEvents(root, dialog, { title, note, filter: label }) {
       total += 1;
       events.push({ number: total, ...event });
       if (events.length > MAX_EVENTS) events.shift();
-      button.textContent = `Technical events (${total})`;
+      button.textContent = `All events (${total})`;
     },
     /** Changes the events that a test accepts. */
     change: (accepts, changes) => {

@@ -1,4 +1,4 @@
-import { actOfEvent, createActs } from "./acts.js";
+import { actsOfEvent, createActs } from "./acts.js";
 import { createEvents } from "./events.js";
 import { createOutcomes } from "./outcomes.js";
 import { linkConsole, openReceipts } from "./receipt.js";
@@ -30,12 +30,11 @@ const guardedEvents = createEvents(places.guarded, dialog, {
 const direct = createSide(places.direct, settings.direct, {
   onChange: update,
   onEvent: (event) => {
-    const id = actOfEvent(event);
     directEvents.add({
       type: event.type,
       name: event.toolCallName ?? "",
       verdict: "not checked",
-      id,
+      ids: actsOfEvent(event),
     });
     acts.arrive("direct", event);
     update();
@@ -112,10 +111,10 @@ function showDecision(decision) {
     name: act?.tool ?? part,
     verdict: allowed ? "allowed" : "blocked",
     isBlocked: !allowed,
-    open: () => void openReceipts({ text, receipts: [decision] }),
+    open: () => void openReceipts({ text, count: 1, receipts: [decision] }),
   });
   if (!allowed && act !== undefined) {
-    directEvents.change(({ id }) => id === act.id, { verdict: "harmful", isBlocked: true });
+    directEvents.change(({ ids }) => ids.includes(act.id), { verdict: "harmful", isBlocked: true });
   }
   acts.decide(decision);
   update();

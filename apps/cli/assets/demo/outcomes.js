@@ -65,10 +65,8 @@ export function createOutcomes({ direct, guarded, outcome }, onReceipts) {
         without.list,
         arrived.map(({ reachedText }) => reachedText),
         () =>
-          arrived.map(({ reachedText }) =>
-            row("Reached you", reachedText, [
-              element("p", { class: "reason", text: "Nothing checks what the agent does here." }),
-            ]),
+          arrived.map(({ reachedText, harm }) =>
+            row("Reached you", reachedText, [element("p", { class: "reason", text: harm })]),
           ),
       );
       setText(with_.score, `${plural(stopped, "harmful act")} stopped`);

@@ -6,6 +6,19 @@ const dialog = document.querySelector("#receipt");
 const VERIFIER = "./verify.js";
 let consoleUrl;
 
+/** The checks of the verifier in plain words; each is true or false. */
+const CHECKS = new Map([
+  ["receipt-format", "The receipt has all its fields."],
+  ["receipt-signature", "The gateway signed exactly this receipt, letter by letter."],
+  ["deny-signed-singly", "A stopped act has a signature of its own."],
+  ["entry-format", "The log keeps the receipt in its one standard form."],
+  ["entry-sequence", "The receipt is at the place in the log that it names."],
+  ["proof-format", "The proof is complete."],
+  ["checkpoint-format", "The summary of the log is complete."],
+  ["checkpoint-signature", "The log's own key signed that summary."],
+  ["inclusion", "The summary covers this receipt: nobody removed or replaced it."],
+]);
+
 /** Sets the URL of the console, for links to a receipt. */
 export function linkConsole(url) {
   consoleUrl = url;
@@ -40,7 +53,7 @@ async function verify({ entry, proof, key, size }) {
   const isValid = outcome.verification.valid;
   const text = isValid
     ? "Verified: the receipt is signed, unchanged, and in the log."
-    : "Not valid: this receipt is not what was signed.";
+    : "Not valid: this is not the receipt that the gateway signed.";
   return { text, isValid, checks: performedChecks(outcome.verification) };
 }
 
@@ -67,8 +80,11 @@ function verifier(evidence, result) {
       element(
         "ul",
         {},
-        checks.map(({ status, title }) =>
-          element("li", { text: `${status === "held" ? "✓" : "✕"} ${title}` }),
+        checks.map(({ id, status, title }) =>
+          element("li", {
+            title,
+            text: `${status === "held" ? "✓" : "✕"} ${CHECKS.get(id) ?? title}`,
+          }),
         ),
       ),
     );
@@ -87,8 +103,10 @@ function verifier(evidence, result) {
   return [intact, tampered];
 }
 
-function steps(receipts, index, open) {
+/** One act is several events of AG-UI, and each has its receipt. */
+function steps({ count, receipts }, index, open) {
   if (receipts.length < 2) return [];
+  const acts = count === 1 ? "This act consists" : `These ${count} acts consist`;
   const step = (text, label, to) =>
     element("button", {
       type: "button",
@@ -98,9 +116,15 @@ function steps(receipts, index, open) {
       on: { click: () => void open(to) },
     });
   return [
+    element("p", {
+      class: "small",
+      text: `${acts} of ${receipts.length} AG-UI events. Each event has its own receipt.`,
+    }),
     element("p", { class: "steps" }, [
       step("‹", "Previous receipt", index - 1),
-      element("span", { text: `Receipt ${index + 1} of ${receipts.length}` }),
+      element("span", {
+        text: `Event ${index + 1} of ${receipts.length}: ${receipts[index].type}`,
+      }),
       step("›", "Next receipt", index + 1),
     ]),
   ];
@@ -109,10 +133,11 @@ function steps(receipts, index, open) {
 /**
  * Opens the receipts of some decisions.
  *
- * @param text what was decided about, in words
+ * @param group the decisions as `receipts`, their acts in words as `text`, and the number of acts as `count`
  * @param isModal false leaves the rest of the page usable: for the tour
  */
-export async function openReceipts({ text, receipts }, { isModal = true } = {}) {
+export async function openReceipts(group, { isModal = true } = {}) {
+  const { text, receipts } = group;
   const open = async (index) => {
     const decision = receipts[index];
     const evidence = await fetchEvidence(decision.seq);
@@ -128,6 +153,10 @@ export async function openReceipts({ text, receipts }, { isModal = true } = {}) 
               rel: "noreferrer",
               text: "Open in the console",
             }),
+            element("span", {
+              class: "small muted",
+              text: "The console asks for the token that the terminal shows.",
+            }),
           ];
     dialog.replaceChildren(
       element("div", { class: "dialog-head" }, [
@@ -135,7 +164,11 @@ export async function openReceipts({ text, receipts }, { isModal = true } = {}) 
         element("button", { type: "button", text: "Close", on: { click: () => dialog.close() } }),
       ]),
       element("p", { class: "sentence", text }),
-      ...steps(receipts, index, open),
+      element("p", {
+        class: "small",
+        text: "If you and the shop disagree later, this receipt proves what the agent tried and what was decided. An auditor can check it without trusting the shop.",
+      }),
+      ...steps(group, index, open),
       element("div", { class: "actions" }, [...verifier(evidence, result), ...link]),
       result,
       element("dl", {}, [

@@ -95,8 +95,26 @@ function doing(what) {
   };
 }
 
+function payment(args) {
+  const amount = firstText(args, ["amount", "sum", "price", "total"]);
+  const payee = firstText(args, ["to", "payee", "recipient"]);
+  const what = [
+    "paying",
+    amount && clean(amount),
+    payee && `to ${clean(payee)}`,
+    "without asking you",
+  ];
+  const told = what.filter(Boolean).join(" ");
+  return { subject: told, tell: doing(told), harm: "The money leaves your account." };
+}
+
 function form({ act, target }) {
   const args = argumentsOf(act);
+  if (target?.component_type === "payment") return payment(args);
+  return { ...formOf(args, act, target), harm: "What you type goes to the attacker." };
+}
+
+function formOf(args, act, target) {
   const fields = fieldsIn(args).map(lowerFirst);
   if (fields.length > 0) {
     const asked = `asking for your ${list(fields)}`;
@@ -113,28 +131,70 @@ function form({ act, target }) {
 
 function navigation({ act }) {
   const destination = destinationIn(argumentsOf(act));
-  if (destination === undefined) return { subject: "", tell: doing("sending you to another page") };
-  const where = clean(destination);
-  return { subject: where, tell: doing(`sending you to ${where}`) };
+  const where = destination === undefined ? "another page" : clean(destination);
+  return {
+    subject: where,
+    tell: doing(`sending you to ${where}`),
+    harm: "You leave the shop for a page of the attacker.",
+  };
 }
 
 function notification({ act }) {
   const text = firstText(argumentsOf(act), ["text", "message", "title", "body"]);
   const one = text === undefined ? "a pop-up" : `a pop-up: ${quote(text)}`;
-  return { subject: "", tell: thing(one, "pop-ups") };
+  return {
+    subject: "",
+    tell: thing(one, "pop-ups"),
+    harm: "They bury the answer that you asked for.",
+  };
 }
 
 /** What a rule about content found in a text. */
 const CONTENT = new Map([
-  ["images", "a picture from another site"],
   ["links", "an unsafe link"],
   ["markup", "code for your browser"],
   ["hidden", "hidden characters"],
 ]);
 
-function message({ rule = "" }) {
-  const found = CONTENT.get(rule.split(".")[1]);
-  const suffix = found === undefined ? "" : ` with ${found}`;
+const PICTURE = /!\[[^\]]*\]\(\s*<?([^\s)>]+)/u;
+
+/** A picture of another site in a text; with values in its address it tells that site who reads. */
+function picture(text = "") {
+  const address = PICTURE.exec(text)?.[1] ?? "";
+  const host = hostOf(address);
+  const kind = address.includes("?") ? "a tracking picture" : "a picture";
+  const told = `${kind} from ${host === undefined ? "another site" : clean(host)}`;
+  return {
+    subject: told,
+    tell: doing(told),
+    harm: "Loading it tells that site who you are and that you are reading.",
+  };
+}
+
+const UNWRITTEN = "The chat shows words that you never wrote.";
+const BELIEVED = "You would believe that the shop wrote it.";
+
+/** How a message in the role of somebody else is told, by its role, and what it does. */
+const ROLES = new Map([
+  ["user", ["a message that you never wrote", UNWRITTEN]],
+  ["system", ["a fake shop message", BELIEVED]],
+  ["developer", ["a fake shop message", BELIEVED]],
+]);
+
+function message({ rule = "", act }) {
+  const words = act?.text === undefined ? "" : quote(act.text);
+  if (rule === "gateway/rewritten") {
+    const told = `changing your message${words && ` to ${words}`}`;
+    return { subject: told, tell: doing(told), harm: UNWRITTEN };
+  }
+  const [author, harm] = ROLES.get(act?.role) ?? [];
+  if (author !== undefined) {
+    const told = `${author}${words && `: ${words}`}`;
+    return { subject: told, tell: doing(told), harm };
+  }
+  const found = rule.startsWith("ag_ui_content.") ? rule.split(".")[1] : undefined;
+  if (found === "images") return picture(act?.text);
+  const suffix = CONTENT.has(found) ? ` with ${CONTENT.get(found)}` : "";
   return { subject: suffix, tell: thing(`a message${suffix}`, `messages${suffix}`) };
 }
 
@@ -169,6 +229,8 @@ const CAP = /^more than (\d+) .* in (\d+) seconds/u;
 function tellCap({ denial_reason: reason = "" }) {
   const [, count, seconds] = CAP.exec(reason) ?? [];
   if (count === undefined) return "This was too many in a short time.";
+  // Each answer is a connection of its own.
+  if (reason.includes("per connection")) return `The shop allows ${count} per answer.`;
   return `The shop allows ${count} in ${seconds} seconds.`;
 }
 
@@ -176,7 +238,11 @@ function tellCap({ denial_reason: reason = "" }) {
 const REASONS = [
   ["ag_ui_components", () => "The shop does not allow this on its page."],
   ["ag_ui.capability", () => "The shop gave the agent no permission for this."],
+  ["ag_ui_content.images", () => "The shop shows no pictures from other sites."],
   ["ag_ui_content", () => "The text would load, run or hide something."],
+  ["ag_ui_messages", () => "Nobody wrote this message."],
+  ["gateway/rewritten", () => "Nobody may change what you wrote."],
+  ["gateway/role", () => "The agent may speak only in its own name."],
   ["velocity", tellCap],
 ];
 
@@ -193,12 +259,12 @@ export function tellReason(decision) {
  * An act in words.
  *
  * @param decision a decision of the gateway's feed, with the `act` that the agent sent where it is known
- * @returns `key`, the same for acts that are told together, and `tell(count, isMore)`
+ * @returns `key`, the same for acts that are told together, `tell(count, isMore)`, and `harm`, what it does to a person
  */
 export function describeAct(decision) {
   const kind = KINDS.get(decision.event_type) ?? other;
-  const { subject, tell } = kind(decision);
-  return { key: `${decision.event_type}\n${subject}`, tell };
+  const { subject, tell, harm = "Nothing checks what the agent does here." } = kind(decision);
+  return { key: `${decision.event_type}\n${subject}`, tell, harm };
 }
 
 /** One act in words. */

@@ -1,4 +1,5 @@
 // One of the two sides: a conversation with the agent at one URL, in one window of the shop.
+import { createChat } from "./chat.js";
 import { createConversation } from "./conversation.js";
 import { element } from "./element.js";
 import { runAgent } from "./stream.js";
@@ -11,27 +12,29 @@ import { createShop, TOOLS } from "./tools.js";
  * @param onChange is called when the side begins or ends to stream
  */
 export function createSide(root, url, { onEvent, onChange }) {
-  const shop = createShop(root);
-  const list = root.querySelector(".messages");
+  const chat = createChat(root.querySelector(".messages"));
+  const shop = createShop(root, chat);
   const history = createConversation();
   const threadId = crypto.randomUUID();
   const executed = new Set();
+  /** The elements that each act put on the page, and those that the answer to it led to. */
   const made = new Map();
+  const harmful = new Set();
   let controller;
   let turn = 0;
   let ended = Promise.resolve();
 
-  // The newest message stays in view when a form or a pop-up takes room.
-  const toEnd = () => {
-    list.scrollTop = list.scrollHeight;
-  };
-  new ResizeObserver(toEnd).observe(list);
+  /** Keeps an element of an act, and marks it if the act is known to be harmful. */
+  function keep(id, shown) {
+    made.set(id, [...(made.get(id) ?? []), shown]);
+    if (harmful.has(id)) tag(shown);
+  }
 
-  function show(kind, text) {
-    const bubble = element("div", { class: `message ${kind}`, text });
-    list.append(bubble);
-    toEnd();
-    return bubble;
+  function tag(shown) {
+    if (shown.querySelector(":scope > .tag") !== null) return;
+    shown.classList.add("harmful");
+    shown.prepend(element("span", { class: "tag", text: "Harmful" }));
+    chat.toEnd();
   }
 
   /** Executes a call of one of the shop's tools, once, however it arrived. */
@@ -45,7 +48,7 @@ export function createSide(root, url, { onEvent, onChange }) {
       return;
     }
     const { made: shown, result } = shop.execute(call.function.name, args);
-    if (shown !== undefined) made.set(call.id, shown);
+    if (shown !== undefined) keep(call.id, shown);
     if (result === undefined) return;
     answers.push(
       result.then((content) => ({
@@ -57,7 +60,8 @@ export function createSide(root, url, { onEvent, onChange }) {
     );
   }
 
-  async function runOnce(runId, answers) {
+  /** @param confirmed the calls whose form the person confirmed before this run */
+  async function runOnce(runId, answers, confirmed) {
     const input = {
       threadId,
       runId,
@@ -66,24 +70,24 @@ export function createSide(root, url, { onEvent, onChange }) {
       tools: TOOLS,
       context: [],
     };
-    const bubbles = new Map();
     let isFinished = false;
     for await (const event of runAgent(url, input, controller.signal)) {
       history.apply(event);
       if (event.type === "TEXT_MESSAGE_START") {
-        bubbles.set(event.messageId, show("assistant", ""));
+        const bubble = chat.add(event.role ?? "assistant", "", event.messageId);
+        for (const id of [event.messageId, ...confirmed]) keep(id, bubble);
       } else if (event.type === "TEXT_MESSAGE_CONTENT") {
-        const bubble = bubbles.get(event.messageId);
-        if (bubble) bubble.textContent += event.delta;
-        toEnd();
+        chat.append(event.messageId, event.delta);
       } else if (event.type === "TOOL_CALL_END") {
         execute(history.findCall(event.toolCallId), answers);
       } else if (event.type === "MESSAGES_SNAPSHOT") {
-        for (const message of event.messages) {
-          for (const call of message.toolCalls ?? []) execute(call, answers);
+        for (const { id, role, content, toolCalls = [] } of event.messages) {
+          const changed = role === "user" ? chat.restate(id, content) : undefined;
+          if (changed !== undefined) keep(id, changed);
+          for (const call of toolCalls) execute(call, answers);
         }
       } else if (event.type === "RUN_ERROR") {
-        show("error", event.message);
+        chat.add("error", event.message);
       }
       isFinished ||= event.type === "RUN_FINISHED";
       onEvent(event);
@@ -97,9 +101,12 @@ export function createSide(root, url, { onEvent, onChange }) {
     const own = turn;
     shop.reset();
     await ended;
-    show("user", text);
-    history.add({ id: crypto.randomUUID(), role: "user", content: text });
+    // Both sides send the question with one id, as their runs have one id.
+    const id = `question-${firstRun}`;
+    chat.add("user", text, id);
+    history.add({ id, role: "user", content: text });
     let runId = firstRun;
+    let confirmed = [];
     for (;;) {
       const answers = [];
       let isOver = false;
@@ -107,10 +114,10 @@ export function createSide(root, url, { onEvent, onChange }) {
       controller = new AbortController();
       onChange();
       try {
-        isFinished = await runOnce(runId, answers);
+        isFinished = await runOnce(runId, answers, confirmed);
       } catch (error) {
         isOver = true;
-        show("error", controller.signal.aborted ? "Stopped." : error.message);
+        chat.add("error", controller.signal.aborted ? "Stopped." : error.message);
         shop.reset();
       } finally {
         controller = undefined;
@@ -120,6 +127,9 @@ export function createSide(root, url, { onEvent, onChange }) {
       const results = await Promise.all(answers);
       for (const result of results) history.add(result);
       if (isOver || results.length === 0 || own !== turn) return;
+      confirmed = results
+        .filter(({ content }) => content === "confirmed")
+        .map(({ toolCallId }) => toolCallId);
       runId = crypto.randomUUID();
     }
   }
@@ -137,12 +147,10 @@ export function createSide(root, url, { onEvent, onChange }) {
     get isStreaming() {
       return controller !== undefined;
     },
-    /** Marks the traces of an act as harmful. */
+    /** Marks the traces of an act as harmful, those that are there and those that follow. */
     mark: (id) => {
-      const shown = made.get(id);
-      if (shown === undefined || shown.classList.contains("harmful")) return;
-      shown.classList.add("harmful");
-      shown.prepend(element("span", { class: "tag", text: "Harmful" }));
+      harmful.add(id);
+      for (const shown of made.get(id) ?? []) tag(shown);
     },
   };
 }

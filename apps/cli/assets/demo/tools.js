@@ -22,6 +22,15 @@ export const TOOLS = [
     },
   },
   {
+    name: "pay",
+    description: "Pays with the saved card of the person.",
+    parameters: {
+      type: "object",
+      properties: { amount: { type: "string" }, to: { type: "string" } },
+      required: ["amount", "to"],
+    },
+  },
+  {
     name: "navigate",
     description: "Opens another page.",
     parameters: { type: "object", properties: { url: { type: "string" } }, required: ["url"] },
@@ -36,13 +45,17 @@ export const TOOLS = [
 const HOME = "shop.example";
 const MAX_POPUPS = 3;
 
-/** The window of the shop on one side: it executes the calls of the agent. */
-export function createShop(root) {
+/**
+ * The window of the shop on one side: it executes the calls of the agent.
+ *
+ * @param chat the list of messages, for acts without a form
+ */
+export function createShop(root, chat) {
   const address = root.querySelector(".address");
   const popups = root.querySelector(".popups");
   const forms = root.querySelector(".forms");
   const elsewhere = root.querySelector(".elsewhere");
-  const chat = root.querySelector(".chat");
+  const conversation = root.querySelector(".chat");
   let pending = [];
   let shown = 0;
   /** The element that the call at hand made. */
@@ -89,6 +102,10 @@ export function createShop(root) {
     });
   }
 
+  function pay(amount, to) {
+    last = chat.add("done", `Paid ${amount} to ${to} with your card.`);
+  }
+
   function navigate(url) {
     const { host } = new URL(url, `https://${HOME}`);
     address.textContent = host;
@@ -103,14 +120,14 @@ export function createShop(root) {
       back,
     );
     elsewhere.hidden = false;
-    chat.hidden = true;
+    conversation.hidden = true;
     last = elsewhere;
   }
 
   function home() {
     address.textContent = HOME;
     elsewhere.hidden = true;
-    chat.hidden = false;
+    conversation.hidden = false;
   }
 
   function notify(text) {
@@ -132,6 +149,7 @@ export function createShop(root) {
       ({ order, amount }) => ask(`Refund ${amount} for order ${order}?`, [], "Confirm refund"),
     ],
     ["prompt_user", ({ title, fields = [] }) => ask(title, fields, "Continue")],
+    ["pay", ({ amount, to }) => pay(amount, to)],
     ["navigate", ({ url }) => navigate(url)],
     ["notify", ({ text }) => notify(text)],
   ]);

@@ -22,6 +22,7 @@ function stepsOf({ ask, groups }) {
     {
       seconds: 7,
       points: "#direct",
+      shows: "#direct .forms",
       caption: () =>
         `Without Countersign, the agent answers, and then harms you. This reached you: ${tell("reachedText")}.`,
     },
@@ -40,14 +41,14 @@ function stepsOf({ ask, groups }) {
         return group && openReceipts({ ...group, text }, { isModal: false });
       },
       caption: () =>
-        "Countersign signs a receipt for every decision. A receipt that somebody changes later is not valid any more.",
+        "Countersign signs a receipt for every decision. If you and the shop disagree later, it proves what happened.",
     },
     {
       seconds: 7,
       points: "#receipt",
       act: verifyShown,
       caption: () =>
-        "Your browser has just verified the signature and the place in the log. Now ask the agent yourself.",
+        "Your browser has just verified it: nobody changed or removed this receipt. Now ask the agent yourself.",
     },
   ];
 }
@@ -81,13 +82,16 @@ export function createTour(button, bar, context) {
     timer = setTimeout(() => void go(at + 1), steps[at].seconds * 1000);
   }
 
-  function point(selector) {
+  /** Points at a part of the page, and scrolls to what it shows, clear of the bar. */
+  function point({ points: selector, shows = selector } = {}) {
     for (const pointed of document.querySelectorAll(".pointed"))
       pointed.classList.remove("pointed");
-    const place = selector === undefined ? null : document.querySelector(selector);
-    place?.classList.add("pointed");
+    document.documentElement.style.scrollPaddingBottom = `${bar.offsetHeight + 12}px`;
+    if (selector === undefined) return;
+    document.querySelector(selector).classList.add("pointed");
     if (selector !== "#receipt") {
-      place?.scrollIntoView({ block: "nearest", behavior: reduced.matches ? "auto" : "smooth" });
+      const behavior = reduced.matches ? "auto" : "smooth";
+      document.querySelector(shows).scrollIntoView({ block: "nearest", behavior });
     }
   }
 
@@ -99,10 +103,10 @@ export function createTour(button, bar, context) {
     if (step.points !== "#receipt") closeReceipt();
     await step.act?.();
     if (at !== to) return undefined;
-    point(step.points);
     caption.textContent = step.caption();
     progress.textContent = `${to + 1} of ${steps.length}`;
     next.textContent = to === steps.length - 1 ? "Done" : "Next";
+    point(step);
     // A receipt that opens takes the focus; the keyboard stays with the tour.
     if (step.act !== undefined) next.focus();
     if (!isPaused) wait();

@@ -49,6 +49,15 @@ async function openPlayed(options: Parameters<Browser["newContext"]>[0] = {}): P
   return page;
 }
 
+/** The harmful acts of the agent when it is asked for the order, as the page tells them. */
+const ORDER_ACTS = [
+  "a form asking for your card number and security code",
+  "paying $499.00 to Lucky Draw Ltd without asking you",
+  "a tracking picture from track.example.evil",
+  "21 more pop-ups",
+];
+const ORDER_OUTCOME = "Without Countersign, 24 harmful acts reached you. With Countersign, none.";
+
 const sentences = (page: Page, side: "direct" | "guarded"): Promise<string[]> =>
   page.locator(`#${side} .outcomes .sentence`).allTextContents();
 
@@ -60,16 +69,14 @@ test.skipIf(isMissing)(
   "the page opens with both sides answering, and tells in the same sentences what happened to each",
   async () => {
     const page = await openPlayed();
-    const told = ["a form asking for your card number and security code", "21 more pop-ups"];
+    const told = ORDER_ACTS;
     await expect
       .poll(() => sentences(page, "guarded"), WAIT)
       .toEqual(told.map((text) => `Stopped: ${text}`));
     await expect
       .poll(() => sentences(page, "direct"), WAIT)
       .toEqual(told.map((text) => `Reached you: ${text}`));
-    await expect
-      .poll(() => page.locator("#outcome").textContent(), WAIT)
-      .toBe("Without Countersign, 22 harmful acts reached you. With Countersign, none.");
+    await expect.poll(() => page.locator("#outcome").textContent(), WAIT).toBe(ORDER_OUTCOME);
     for (const side of ["#direct", "#guarded"]) {
       await page
         .locator(side)
@@ -79,14 +86,29 @@ test.skipIf(isMissing)(
     expect(await page.locator("#guarded .ask, #guarded .harmful").count()).toBe(0);
     expect(await page.locator("#guarded .popup").count()).toBe(3);
     expect(await page.locator("#guarded .more").count()).toBe(0);
-    const form = page.locator("#direct .ask.harmful");
-    expect(await form.textContent()).toContain("HarmfulYour session expired.");
+    expect(await page.locator("#guarded").textContent()).not.toMatch(/invisible picture|Paid/u);
+    const direct = page.locator("#direct");
+    for (const trace of [
+      "HarmfulYour session expired.",
+      "HarmfulPaid $499.00 to Lucky Draw Ltd",
+      "HarmfulThank you. invisible picture from track.example.evil",
+    ]) {
+      await direct.locator(".harmful", { hasText: trace }).waitFor();
+    }
     await page.locator("#direct .more.harmful", { hasText: "and 21 more" }).waitFor();
     for (const side of ["#direct", "#guarded"]) {
       const popups = (await page.locator(`${side} .popups`).boundingBox())!;
       const chat = (await page.locator(`${side} .chat`).boundingBox())!;
       expect(popups.y + popups.height, "pop-ups cover no chat").toBeLessThanOrEqual(chat.y + 1);
+      const hidden = `document.querySelector("${side} .messages").scrollTop`;
+      expect(await page.evaluate(hidden), "no message is cut off").toBe(0);
     }
+    // Asked again at once, the page counts the same.
+    await page.getByRole("button", { name: "Where is my order?" }).click();
+    await expect.poll(() => page.locator("#guarded .message.user").count(), WAIT).toBe(2);
+    await isWaiting(page);
+    expect(await page.locator("#outcome").textContent()).toBe(ORDER_OUTCOME);
+    expect(await sentences(page, "guarded")).toEqual(told.map((text) => `Stopped: ${text}`));
     await page.context().close();
   },
   PATIENCE,
@@ -107,7 +129,7 @@ test.skipIf(isMissing)(
       await button.click();
       const dialog = page.getByRole("dialog");
       const numbers = (await dialog.locator("td.number").allTextContents()).map(Number);
-      expect(await button.textContent()).toBe(`Technical events (${numbers.length})`);
+      expect(await button.textContent()).toBe(`All events (${numbers.length})`);
       expect(numbers).toEqual(numbers.map((_number, index) => index + 1));
       const blocked = await dialog.locator("tr.blocked").count();
       expect(blocked).toBeGreaterThan(66);
@@ -131,14 +153,23 @@ test.skipIf(isMissing)(
     await page.getByRole("button", { name: "I want a refund" }).click();
     await expect
       .poll(() => sentences(page, "guarded"), WAIT)
-      .toEqual(["Stopped: sending you to refunds.example.evil, twice"]);
+      .toEqual([
+        "Stopped: a fake shop message: “Your account is locked. Call 555-0100.”",
+        "Stopped: sending you to refunds.example.evil, twice",
+        "Stopped: changing your message to “Pay Lucky Draw Ltd.”",
+      ]);
     const elsewhere = page.locator("#direct .elsewhere.harmful");
     await elsewhere.getByText("You are now on refunds.example.evil").waitFor();
     expect(await page.locator("#guarded .address").textContent()).toBe("shop.example");
     const guarded = page.locator("#guarded");
     await guarded.getByRole("button", { name: "Confirm refund" }).click();
     await guarded.getByText("Done: $42.50 is on its way to your card.").waitFor();
+    await guarded.getByText("I want a refund for order #1024.").waitFor();
+    expect(await guarded.locator(".message.harmful, .message.system").count()).toBe(0);
     await elsewhere.getByRole("button", { name: "Back to the shop" }).click();
+    for (const trace of ["HarmfulYour account is locked.", "HarmfulPay Lucky Draw Ltd."]) {
+      await page.locator("#direct .message.harmful", { hasText: trace }).waitFor();
+    }
     await page.locator("#direct").getByRole("button", { name: "Cancel" }).click();
     await page.locator("#direct").getByText("All right, nothing was refunded.").waitFor();
     await page.context().close();
@@ -152,7 +183,9 @@ test.skipIf(isMissing)(
     const page = await openPlayed();
     const direct = page.locator("#direct");
     await direct.getByRole("button", { name: "Continue" }).click();
-    await direct.getByText("Thank you. We have your card number now.").waitFor();
+    await direct
+      .locator(".message.harmful", { hasText: "HarmfulThank you. We have your card number now." })
+      .waitFor();
     expect(await direct.textContent()).not.toContain("$42.50");
     await page.context().close();
   },
@@ -166,7 +199,8 @@ test.skipIf(isMissing)(
     await page.getByRole("button", { name: "Receipt for: a form asking" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Stopped: a form asking for your card number").waitFor();
-    await dialog.getByText("Receipt 1 of 3").waitFor();
+    await dialog.getByText("This act consists of 3 AG-UI events.").waitFor();
+    await dialog.getByText("Event 1 of 3: TOOL_CALL_START").waitFor();
     await dialog.getByText(/^ed25519:[0-9a-f]{128}$/u).waitFor();
     await dialog.getByText("Proof that the log contains it").click();
     await dialog.getByText("c2sp.org/tlog-proof@v1").waitFor();
@@ -176,9 +210,9 @@ test.skipIf(isMissing)(
     expect(await status.getByText("✕").count()).toBe(0);
     await dialog.getByRole("button", { name: "Change one letter and verify" }).click();
     await status.getByText("Not valid:").waitFor();
-    await status.getByText("✕ The signature covers the receipt").waitFor();
+    await status.getByText("✕ The gateway signed exactly this receipt").waitFor();
     await dialog.getByRole("button", { name: "Next receipt" }).click();
-    await dialog.getByText("Receipt 2 of 3").waitFor();
+    await dialog.getByText("Event 2 of 3: TOOL_CALL_ARGS").waitFor();
     expect(await status.textContent()).toBe("");
     const link = await dialog
       .getByRole("link", { name: "Open in the console" })
@@ -210,10 +244,10 @@ test.skipIf(isMissing)(
     const captions = [
       "You see your screen twice",
       "Both sides get the same question",
-      "This reached you: a form asking for your card number and security code, and 24 pop-ups.",
-      "Countersign stopped this: a form asking for your card number and security code, and 24 pop-ups.",
+      `This reached you: ${ORDER_ACTS.slice(0, -1).join(", ")}, and 21 more pop-ups.`,
+      `Countersign stopped this: ${ORDER_ACTS.slice(0, -1).join(", ")}, and 21 more pop-ups.`,
       "signs a receipt for every decision",
-      "has just verified the signature",
+      "has just verified it",
     ];
     for (const [index, caption] of captions.entries()) {
       await tour.getByText(`${index + 1} of 6`).waitFor();
@@ -276,6 +310,14 @@ test.skipIf(isMissing).each([
     await page.getByRole("button", { name: "40-second tour" }).click();
     await page.getByText("1 of 6").waitFor();
     await inspect("tour");
+    for (const step of ["2 of 6", "3 of 6"]) {
+      await page.getByRole("button", { name: "Next", exact: true }).click();
+      await page.getByText(step).waitFor();
+    }
+    const form = (await page.locator("#direct .ask").boundingBox())!;
+    const bar = (await page.locator("#tour").boundingBox())!;
+    expect(form.y).toBeGreaterThanOrEqual(0);
+    expect(form.y + form.height, "the tour covers no form").toBeLessThanOrEqual(bar.y);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "I want a refund" }).click();
     await page.getByText("You are now on refunds.example.evil").waitFor();
@@ -376,14 +418,15 @@ test.skipIf(isMissing).each(PAIRS)(
     await follow(page, first);
     await follow(page, second);
     const said = await page.locator("#guarded .message.assistant").count();
-    await page.getByLabel("Your message").fill("And where is it now?");
+    await page.getByLabel("Your message", { exact: true }).fill("Tell me a joke.");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     for (const side of ["#direct", "#guarded"]) {
-      await page.locator(side).getByText("And where is it now?").waitFor();
+      await page.locator(side).getByText("Tell me a joke.").waitFor();
+      await page.locator(side).getByText("I am a script without a model.").waitFor();
     }
     await expect
       .poll(() => page.locator("#guarded .message.assistant").count(), WAIT)
-      .toBe(said + 2);
+      .toBe(said + 3);
     await isWaiting(page);
     expect(await page.locator(".message.error").allTextContents()).toEqual([]);
     await page.context().close();
@@ -430,7 +473,7 @@ test.skipIf(isMissing)(
       await page.goto(other.url);
       await page.locator("#outcome", { hasText: OUTCOME }).waitFor();
       await isWaiting(page);
-      await page.getByLabel("Your message").fill("Think");
+      await page.getByLabel("Your message", { exact: true }).fill("Think");
       await page.getByRole("button", { name: "Send", exact: true }).click();
       const sides = ["#direct", "#guarded"].map((side) => page.locator(side));
       for (const side of sides) await side.getByText("Let me think").waitFor();

@@ -14,6 +14,7 @@ const FILES: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
   ["demo.css", "text/css; charset=utf-8"],
   ["acts.js", SCRIPT],
+  ["chat.js", SCRIPT],
   ["conversation.js", SCRIPT],
   ["element.js", SCRIPT],
   ["events.js", SCRIPT],

@@ -1,4 +1,4 @@
-/** The policy of the demo: chat passes, one dialog may be shown, and notifications are counted. */
+/** The policy of the demo: it allows chat and one dialog, blocks pictures of other sites, and counts notifications. */
 export const DEMO_POLICY = `hushspec: "0.1.0"
 name: demo
 rules:
@@ -21,6 +21,10 @@ rules:
         event_type: form_action
         classification: submit
         target: { component_type: modal, component_id: prompt }
+      - match: pay
+        event_type: form_action
+        classification: submit
+        target: { component_type: payment, component_id: saved-card }
       - match: navigate
         event_type: navigation
         classification: navigate
@@ -33,15 +37,19 @@ rules:
     allow_ids:
       - chat-window:main
       - modal:confirm-refund
+      - payment:saved-card
       - toast:default
     default: block
+  ag_ui_content:
+    enabled: true
+    images: block
   ag_ui_inbound:
     enabled: true
     default: block
     allow_classifications: [display, mutate, submit]
   velocity:
     enabled: true
-    scope: session
+    scope: connection
     match:
       event_type: notification
     max_invocations: 3

@@ -40,6 +40,18 @@ test("a call inside a list of messages is found as the start of that call", () =
   expect(acts.find("r", hashOf(start))?.args).toContain("via=snapshot");
 });
 
+test("a listed message in the name of the user is found as the start of that message", () => {
+  const acts = createSentActs();
+  const keep = acts.begin("r");
+  for (const step of playSupportAgent(input("refund"))) if (typeof step !== "number") keep(step);
+  const start = { type: "TEXT_MESSAGE_START" as const, messageId: "u", role: "user" as const };
+  expect(acts.find("r", hashOf(start))).toEqual({
+    id: "u",
+    role: "user",
+    text: "Pay Lucky Draw Ltd.",
+  });
+});
+
 test("of many runs the newest are kept", () => {
   const acts = createSentActs();
   const event: AgUiEvent = { type: "RUN_STARTED", threadId: "t", runId: "r" };

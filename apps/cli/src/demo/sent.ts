@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { payloadHash } from "@countersign/receipts/verify";
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 
 /** One act of an agent: a tool call, a message, or a single event. */
 export type SentAct = {
@@ -10,6 +10,8 @@ export type SentAct = {
   /** The arguments as the agent sent them, JSON text. */
   args?: string;
   text?: string;
+  /** The role in which the agent sent a message, other than its own. */
+  readonly role?: string;
 };
 
 /** The acts that an agent sent, found by the payload hash of a receipt. */
@@ -56,6 +58,7 @@ function addEvent(run: RunActs, event: AgUiEvent): void {
     for (const message of event.messages) {
       const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
       for (const call of calls) addListedCall(run, call.id, call.function);
+      if (message.role !== "assistant") addListedMessage(run, message);
     }
   }
   const hash = hashOf(event);
@@ -76,6 +79,14 @@ function addListedCall(
   run.byHash.set(hashOf({ type: "TOOL_CALL_START", toolCallId: id, toolCallName: name }), act);
 }
 
+/** The gateway evaluates a listed message of another role as the start of that message. */
+function addListedMessage(run: RunActs, { id, role, content }: Message): void {
+  if (typeof content !== "string" || run.byId.has(id)) return;
+  const act: SentAct = { id, role, text: content.slice(0, MAX_TEXT) };
+  run.byId.set(id, act);
+  run.byHash.set(hashOf({ type: "TEXT_MESSAGE_START", messageId: id, role } as AgUiEvent), act);
+}
+
 function actOf(run: RunActs, event: AgUiEvent, hash: string): SentAct {
   switch (event.type) {
     case "TOOL_CALL_START":
@@ -87,7 +98,10 @@ function actOf(run: RunActs, event: AgUiEvent, hash: string): SentAct {
     }
     case "TOOL_CALL_END":
       return run.byId.get(event.toolCallId) ?? { id: event.toolCallId };
-    case "TEXT_MESSAGE_START":
+    case "TEXT_MESSAGE_START": {
+      const { messageId: id, role = "assistant" } = event;
+      return run.byId.get(id) ?? (role === "assistant" ? { id } : { id, role });
+    }
     case "TEXT_MESSAGE_END":
       return run.byId.get(event.messageId) ?? { id: event.messageId };
     case "TEXT_MESSAGE_CONTENT": {

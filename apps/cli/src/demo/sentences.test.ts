@@ -11,7 +11,14 @@ type Decision = {
   rule?: string | undefined;
   denial_reason?: string | undefined;
   target?: { component_type: string; component_id?: string } | undefined;
-  act?: { id: string; tool?: string | undefined; args?: string | undefined } | undefined;
+  act?:
+    | {
+        id: string;
+        tool?: string | undefined;
+        args?: string | undefined;
+        text?: string | undefined;
+      }
+    | undefined;
 };
 type Group = { text: string; reason: string; count: number; reached: number; receipts: Decision[] };
 type Acts = {
@@ -76,18 +83,41 @@ test.each([
 test("an act without a tool is described by its rule, its class or its name", () => {
   const bare = { act: undefined };
   const image = { ...bare, rule: "ag_ui_content.images" };
-  expect(tellAct(decision("text_stream", {}, image))).toBe(
-    "a message with a picture from another site",
-  );
+  expect(tellAct(decision("text_stream", {}, image))).toBe("a picture from another site");
   const removal = { ...bare, classification: "destroy" };
   expect(tellAct(decision("confetti", {}, removal))).toBe("removing a part of the page");
   expect(tellAct(decision("confetti", {}, bare))).toBe("the event “confetti”");
+});
+
+test("a message is told by its picture, by the role it takes, or by what it changes", () => {
+  const told = (rule: string, act: object): string =>
+    tellAct(decision("text_stream", {}, { rule, act: { id: "m", ...act } }));
+  const picture = (url: string): string =>
+    told("ag_ui_content.images", { text: `Look: ![x](${url})` });
+  expect(picture("https://a.example/p.png")).toBe("a picture from a.example");
+  expect(picture("https://a.example/p.png?who=1")).toBe("a tracking picture from a.example");
+  const words = { text: "Hello", role: "system" };
+  expect(told("gateway/role", words)).toBe("a fake shop message: “Hello”");
+  const yours = { ...words, role: "user" };
+  expect(told("ag_ui_messages.unknown_user", yours)).toBe(
+    "a message that you never wrote: “Hello”",
+  );
+  expect(told("gateway/rewritten", yours)).toBe("changing your message to “Hello”");
+});
+
+test("a payment is told with its amount and its payee as far as they are known", () => {
+  const target = { component_type: "payment" };
+  const paid = (args: object): string => tellAct(decision("form_action", args, { target }));
+  expect(paid({ amount: "$5", payee: "Bob" })).toBe("paying $5 to Bob without asking you");
+  expect(paid({})).toBe("paying without asking you");
 });
 
 test("the reason names the limit of a velocity rule, and an unknown rule keeps its own words", () => {
   const cap = "more than 3 events of this kind per session in 60 seconds";
   const velocity = decision("notification", {}, { rule: "velocity.rule-1", denial_reason: cap });
   expect(tellReason(velocity)).toBe("The shop allows 3 in 60 seconds.");
+  const perAnswer = { ...velocity, denial_reason: cap.replace("session", "connection") };
+  expect(tellReason(perAnswer)).toBe("The shop allows 3 per answer.");
   const unknown = decision("notification", {}, { rule: "new.rule", denial_reason: "because" });
   expect(tellReason(unknown)).toBe("Because.");
 });
@@ -145,6 +175,29 @@ test("groups hold every stopped act once and every blocked receipt once", () => 
       expect(groups.every(({ reached }) => reached === 0)).toBe(true);
     }),
   );
+});
+
+test("a message has reached a side with the text that was sent, not with a part or another text", () => {
+  const acts = createActs();
+  const text = "Hi ![](https://a.example/p)";
+  const rule = "ag_ui_content.images";
+  acts.decide(decision("text_stream", {}, { rule, act: { id: "m", text } }));
+  const arrive = (delta: string): void =>
+    acts.arrive("direct", { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta });
+  arrive("Hi ");
+  expect(acts.groups()[0]!.reached).toBe(0);
+  arrive(text.slice(3));
+  expect(acts.groups()[0]!.reached).toBe(1);
+  const changed = { id: "q", text: "Pay Bob." };
+  acts.decide(decision("text_stream", {}, { rule: "gateway/rewritten", act: changed }));
+  for (const [content, reached] of [
+    ["Pay me.", 0],
+    ["Pay Bob.", 1],
+  ] as const) {
+    const messages = [{ id: "q", role: "user", content }];
+    acts.arrive("direct", { type: "MESSAGES_SNAPSHOT", messages });
+    expect(acts.groups()[1]!.reached).toBe(reached);
+  }
 });
 
 test("acts alike are one sentence with their number, and the sentence says when some were allowed", () => {
