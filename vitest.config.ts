@@ -18,7 +18,8 @@ export default defineConfig({
       "scripts/**/*.test.mjs",
     ],
     // The colour library switches itself on under CI; what a verb prints is compared without colours.
-    env: { NO_COLOR: "1" },
+    // Printed commands depend on how npm started the program.
+    env: { NO_COLOR: "1", npm_command: "test" },
     setupFiles: [new URL("scripts/property-seed.mjs", import.meta.url).pathname],
     isolate: false,
     pool: "threads",

@@ -13,6 +13,7 @@ import { registerRedteam } from "./commands/redteam/index.js";
 import { registerReplay } from "./commands/replay/index.js";
 import { registerServe } from "./commands/serve.js";
 import { printWelcome } from "./commands/welcome.js";
+import { asTyped } from "./output/command-name.js";
 import { VERSION } from "./output/version.js";
 
 const EXAMPLE = `
@@ -41,6 +42,7 @@ export function createProgram(): Command {
     .showHelpAfterError("Add --help to see the options and examples.")
     .addHelpText("after", EXAMPLE)
     .exitOverride()
+    .configureOutput({ writeOut: (text) => void process.stdout.write(asTyped(text)) })
     .helpCommand(false)
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   registerDemo(program);

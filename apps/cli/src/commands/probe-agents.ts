@@ -1,5 +1,6 @@
 import type { GatewayConfig } from "@countersign/gateway";
 import { defaultInput, examine, failing } from "@countersign/inspect";
+import { COMMAND } from "../output/command-name.js";
 
 /** An address without what may be a secret: name and password, and the query. */
 export function displayAddress({ protocol, host, pathname, search }: URL): string {
@@ -62,6 +63,6 @@ async function askAgent({
   const detail = first.places[0]?.detail;
   const shown = status === undefined || status === 200 ? "" : ` (status ${status})`;
   const wrong = [first.message.replace(/\.$/u, ""), detail].filter(Boolean).join(": ");
-  const more = `countersign doctor ${displayAddress(url)} says more`;
+  const more = `${COMMAND} doctor ${displayAddress(url)} says more`;
   return { name, ok: false, says: `${wrong}${shown}; ${more}` };
 }

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { isCountersignError, printableText } from "@countersign/core";
 import { CommanderError } from "commander";
 import pc from "picocolors";
+import { asTyped } from "./command-name.js";
 import { printJsonLine } from "./print.js";
 
 /** Exit codes every verb shares: 0 done, 1 a negative answer, 2 could not answer. */
@@ -22,7 +23,7 @@ export function reportFailure(error: unknown, json: boolean): number {
   }
   const { code, message: text } = describeFailure(error);
   // Names in it may come from a file or a peer.
-  const message = text.split("\n").map(printableText).join("\n");
+  const message = asTyped(text).split("\n").map(printableText).join("\n");
   process.stderr.write(`${pc.red("error")} ${message}${code === undefined ? "" : ` (${code})`}\n`);
   return EXIT.failed;
 }

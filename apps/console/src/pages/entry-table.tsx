@@ -24,7 +24,7 @@ export function EntryTable({
           <tr>
             <th scope="col">Entry</th>
             <th scope="col">Time</th>
-            <th scope="col">Verdict</th>
+            <th scope="col">Decision</th>
             <th scope="col">Class</th>
             <th scope="col">Event</th>
             <th scope="col">Target</th>

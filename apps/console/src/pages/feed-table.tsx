@@ -34,11 +34,13 @@ export function FeedTable({ items }: { readonly items: readonly FeedItem[] }): R
       aria-rowcount={items.length + 1}
     >
       <div className="feed-row feed-head" role="row" aria-rowindex={1}>
-        {["Entry", "Time", "Verdict", "Class", "Event", "Agent", "Session", "Rule"].map((title) => (
-          <span key={title} role="columnheader">
-            {title}
-          </span>
-        ))}
+        {["Entry", "Time", "Decision", "Class", "Event", "Agent", "Session", "Rule"].map(
+          (title) => (
+            <span key={title} role="columnheader">
+              {title}
+            </span>
+          ),
+        )}
       </div>
       <div
         className="feed-scroll"

@@ -82,7 +82,7 @@ function Filters({
         onChange={(value) => change("text", value)}
       />
       <label className="field">
-        <span>Verdict</span>
+        <span>Decision</span>
         <select
           value={filter.verdict ?? ""}
           onChange={(event) => change("verdict", event.target.value)}

@@ -25,7 +25,7 @@ export const CHOICES: readonly (readonly [
 ])[] = [
   [
     "verdict",
-    "Verdict",
+    "Decision",
     [
       ["", "all"],
       ["allowed", "allowed"],

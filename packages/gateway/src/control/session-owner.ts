@@ -58,7 +58,7 @@ export async function findOwner(
 const OWN_SESSION = "name a session of that principal, or leave principal out";
 const NAME_ONE = "name a principal, or send allow_unowned_session: true";
 const WAIT =
-  "ask again when its user has connected, or send allow_unowned_session: true, best together with principal";
+  "without access no session has an owner, so send allow_unowned_session: true; with access, ask again when its user has connected, or send principal and allow_unowned_session: true";
 
 function refused(
   what: string,

@@ -94,6 +94,9 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   ERR_UPSTREAM_TIMEOUT: timeouts,
   AGENT_TIMEOUT: timeouts,
   ORIGIN_NOT_ALLOWED: config("origins: [https://app.example.org]"),
+  ERR_CONTROL_SESSION_OWNER: {
+    closed: "the request itself allows it with allow_unowned_session: true",
+  },
   ACCESS_EXPIRED: { closed: "an expired credential is invalid; get a new one" },
   ERR_INBOUND_BLOCKED: {
     closed:

@@ -20,7 +20,9 @@ export type Finding = {
   readonly title: string;
   /** The violation in one sentence. */
   readonly message: string;
-  /** The fix. The key is part of the JSON report, which keeps its names. */
+  /** How to fix it. */
+  readonly fix: string;
+  /** @deprecated The same as `fix`, for programs that read the JSON report. */
   readonly mend: string;
   /** The rule's page, relative to the documentation. */
   readonly page: string;
@@ -70,6 +72,7 @@ export function createFindings(
             severity: own === undefined || own === "off" ? severity : own,
             title,
             message: what,
+            fix,
             mend: fix,
             page: rulePage(rule),
             count: entry.count,

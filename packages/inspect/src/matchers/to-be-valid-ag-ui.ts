@@ -48,7 +48,7 @@ function describe(finding: Finding): string {
   const [place] = finding.places;
   const where = place?.eventNumber === undefined ? "" : ` at event ${place.eventNumber}`;
   const path = place?.path === undefined || place.path === "" ? "" : ` ${place.path}`;
-  return `  ${finding.severity} ${finding.rule}${where}${path}: ${finding.message} ${finding.mend}`;
+  return `  ${finding.severity} ${finding.rule}${where}${path}: ${finding.message} Fix: ${finding.fix}`;
 }
 
 function overrides(severities: ValidAgUiOptions["severities"] = {}): Map<RuleId, SeverityOverride> {

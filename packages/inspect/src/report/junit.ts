@@ -31,7 +31,7 @@ export function toJunit(report: DoctorReport, failing: readonly Finding[]): stri
 }
 
 function caseOf(finding: Finding, fails: boolean, suite: string): JunitCase {
-  const { rule, severity, message, mend } = finding;
+  const { rule, severity, message, fix } = finding;
   const places = finding.places
     .map(({ eventNumber, path, detail }) =>
       [eventNumber === undefined ? "" : `event ${eventNumber}`, path ?? "", detail ?? ""]
@@ -39,7 +39,7 @@ function caseOf(finding: Finding, fails: boolean, suite: string): JunitCase {
         .join(" "),
     )
     .join("\n");
-  const text = `${mend}\n${places}`;
+  const text = `Fix: ${fix}\n${places}`;
   return {
     attributes: { classname: suite, name: rule },
     result: fails

@@ -95,7 +95,7 @@ if (report.findings.length === 0) at("findings").append(make("p", { class: "empt
 for (const finding of report.findings) {
   const box = make("div", { class: "finding " + finding.severity },
     make("p", {}, make("code", {}, finding.rule), make("span", { class: "badge " + finding.severity }, finding.severity), make("span", { class: "badge" }, "layer " + finding.layer)),
-    make("p", {}, finding.message), make("p", {}, make("b", {}, "Fix: "), finding.mend));
+    make("p", {}, finding.message), make("p", {}, make("b", {}, "Fix: "), finding.fix));
   const places = make("p", { class: "places" }, finding.count + (finding.count === 1 ? " place" : " places") + " · ", make("a", { href: pages[finding.rule] }, finding.page));
   for (const place of finding.places) {
     const text = [place.eventNumber ? "event " + place.eventNumber : "", place.path || "", place.detail || ""].filter(Boolean).join(" ");

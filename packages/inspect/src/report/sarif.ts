@@ -17,7 +17,7 @@ export function toSarif(report: DoctorReport): string {
     ruleId: finding.rule,
     ruleIndex,
     level: finding.severity,
-    message: { text: `${finding.message} ${finding.mend}` },
+    message: { text: `${finding.message} Fix: ${finding.fix}` },
     occurrenceCount: finding.count,
     locations: (finding.places.length === 0 ? [{}] : finding.places).map((place) => ({
       physicalLocation: { artifactLocation: { uri: report.target } },

@@ -2,6 +2,7 @@ import { captureSession, REDACTION_GROUPS, startCapture } from "@countersign/ins
 import type { RecordingLine, RedactionGroup } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
+import { COMMAND } from "../../output/command-name.js";
 import { printJson, printJsonLine, printLine } from "../../output/print.js";
 import { collectHeader, readAddress, readPort, readWebAddress } from "./arguments.js";
 import { openRecordingFile } from "./recording-file.js";
@@ -102,9 +103,7 @@ async function capture(flags: Flags): Promise<void> {
   await recording.finish();
   if (flags.json === true) printJson({ file: flags.out, events });
   else
-    printLine(
-      `\n${events} events are in ${flags.out}. Check them: countersign doctor ${flags.out}`,
-    );
+    printLine(`\n${events} events are in ${flags.out}. Check them: ${COMMAND} doctor ${flags.out}`);
 }
 
 function announce(flags: Flags, url: string): void {

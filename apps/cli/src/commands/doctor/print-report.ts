@@ -3,6 +3,7 @@ import { LAYER_NAMES } from "@countersign/inspect";
 import type { DoctorReport, LayerStatus, Severity, StreamSummary } from "@countersign/inspect";
 import pc from "picocolors";
 import { printableText } from "@countersign/core";
+import { COMMAND } from "../../output/command-name.js";
 import { pageReference } from "../../output/pages.js";
 import { formatTable } from "../../output/table.js";
 
@@ -45,7 +46,7 @@ export function formatReport(report: DoctorReport): string {
         // Text of the agent's must not move the cursor or change colours.
         if (text !== "") parts.push(pc.dim(`    at ${printable(text)}`));
       }
-      parts.push(`    Fix: ${finding.mend}`, pc.dim(`    See ${pageReference(finding.page)}`));
+      parts.push(`    Fix: ${finding.fix}`, pc.dim(`    See ${pageReference(finding.page)}`));
     }
   }
   if (report.bytes.some(({ payload }) => payload > 0)) parts.push("", formatBytes(report));
@@ -109,7 +110,7 @@ function describeEmitter({ profiles, repairs }: StreamSummary["emitter"]): strin
   const told =
     repaired.length === 0
       ? "no known deviation"
-      : `a gateway repairs ${repaired.join(", ")} (countersign policy explain NAME)`;
+      : `a gateway repairs ${repaired.join(", ")} (${COMMAND} policy explain NAME)`;
   return `emitter profile ${known}: ${told}`;
 }
 

@@ -6,6 +6,7 @@ import type { KeyRecord } from "@countersign/receipts";
 import pc from "picocolors";
 import { readText } from "../../files/read-file.js";
 import { pathExists } from "../../files/path-exists.js";
+import { COMMAND } from "../../output/command-name.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
 import type { Location } from "../receipts/location.js";
@@ -36,7 +37,7 @@ export async function printPublicKeys(place: Location, json: boolean): Promise<v
   printLine(pc.dim(`history      ${historyFile}`));
   printLine("");
   printLine("Send auditors this command, over another channel than the receipts:");
-  printLine(`  countersign receipts verify DIRECTORY --log-key "${log}" --key ${first.key}`);
+  printLine(`  ${COMMAND} receipts verify DIRECTORY --log-key "${log}" --key ${first.key}`);
 }
 
 function printHistory(records: readonly KeyRecord[]): void {

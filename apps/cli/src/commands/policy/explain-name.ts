@@ -15,6 +15,7 @@ import type { PolicyDocument } from "@countersign/policy";
 import { decodeEntry } from "@countersign/receipts";
 import type { LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
+import { asTyped } from "../../output/command-name.js";
 import { pageReference } from "../../output/pages.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
@@ -135,7 +136,7 @@ export function explainErrorCode(code: string, json: boolean, told: ProblemDetai
   printLine(pc.bold(code) + (status === undefined ? "" : ` (HTTP ${status}): ${title}`));
   if (cause !== undefined) printLine(`${pc.dim("cause")}  ${cause}`);
   if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
-  printLine(`${pc.dim("helps")}  ${remedy}`);
+  printLine(`${pc.dim("fix")}    ${asTyped(remedy)}`);
   printOpenings(openings);
   printLine(pc.dim(`\nAll codes: ${pageReference("errors.md")}`));
   printLine(pc.dim(`What a client may send: ${pageReference("inbound.md")}`));
@@ -187,21 +188,25 @@ function actOf({ rule = "", receipt }: LogEntry): string | undefined {
 
 function printMeaning({ name, kind, means, remedy, openings }: NameMeaning): void {
   printLine(`${pc.bold(name)}${kind === "rule" ? "" : ` (${kind})`}: ${means}`);
-  if (remedy !== undefined) printLine(`${pc.dim("helps")}  ${remedy}`);
+  if (remedy !== undefined) printLine(`${pc.dim("fix")}    ${asTyped(remedy)}`);
   printOpenings(openings);
 }
 
-/** Prints what opens something, as lines that can be copied. */
+/** Prints what allows something, as lines that can be copied; several kinds of event have a block each. */
 export function printOpenings(openings: readonly NamedOpening[]): void {
+  const label = pc.dim("allow");
+  const isOne = openings.length < 2;
+  if (!isOne) printLine(`${label}  use the lines for the kind of event that you mean:`);
   for (const { about, opening } of openings) {
     const what = about === undefined ? "" : `${about}: `;
-    if ("closed" in opening) printLine(`${pc.dim("opens")}  ${what}no line; ${opening.closed}`);
-    else if ("passes" in opening) printLine(`${pc.dim("opens")}  ${what}${opening.passes}`);
+    const start = isOne ? `${label}  ${what}` : `       - ${what}`;
+    if ("closed" in opening) printLine(`${start}no setting; ${opening.closed}`);
+    else if ("passes" in opening) printLine(`${start}${opening.passes}`);
     else {
       const inPolicy = "policy" in opening;
       const where = inPolicy ? "add to the policy under rules" : "add to countersign.yaml";
       const lines = inPolicy ? opening.policy : opening.config;
-      printLine(`${pc.dim("opens")}  ${what}${where}`);
+      printLine(`${start}${where}`);
       printLine(lines.replaceAll(/^/gmu, "         "));
     }
   }
@@ -209,7 +214,7 @@ export function printOpenings(openings: readonly NamedOpening[]): void {
 }
 
 const MERGE = pc.dim(
-  "       Add to a block that exists, and in front of the entries of a list. A block in a policy that extends\n       another replaces the whole block there: add the lines where the block is.",
+  "       If the block exists, add the lines to it, before the entries of a list. If the policy extends another\n       one, add the lines where the block is: a block replaces the whole block of the other policy.",
 );
 
 function unknown(name: string): CountersignError {

@@ -1,6 +1,7 @@
 import { formatTarget } from "@countersign/policy";
 import type { ReplayChange } from "@countersign/policy/cases";
 import pc from "picocolors";
+import { COMMAND } from "../../output/command-name.js";
 import { printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import { printableText } from "@countersign/core";
@@ -29,5 +30,5 @@ export function printPartial(partial: number): void {
   printLine(
     pc.dim("not evaluated, so the policy may block more. Rules that observing events matched:"),
   );
-  printLine(pc.dim("countersign receipts stats --noted --by rule"));
+  printLine(pc.dim(`${COMMAND} receipts stats --would-block --by rule`));
 }

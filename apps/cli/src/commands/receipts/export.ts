@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { readText } from "../../files/read-file.js";
 import { pathExists } from "../../files/path-exists.js";
+import { COMMAND } from "../../output/command-name.js";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
@@ -56,7 +57,7 @@ export function registerExport(group: Command): void {
           `${beyond} more ${beyond === 1 ? "entry is" : "entries are"} newer than the last checkpoint. The next export contains them: a gateway signs a checkpoint every second, and at its next start if it was killed`,
         );
       }
-      printLine(pc.dim(`Verify it: countersign receipts verify ${directory}`));
+      printLine(pc.dim(`Verify it: ${COMMAND} receipts verify ${directory}`));
     });
 }
 

@@ -18,6 +18,8 @@ export type FilterFlags = {
   capability?: string;
   allowed?: boolean;
   blocked?: boolean;
+  wouldBlock?: boolean;
+  /** The earlier name of the flag. */
   noted?: boolean;
   since?: string;
   until?: string;
@@ -44,11 +46,12 @@ export function addFilterFlags(command: Command): Command {
     .addOption(new Option("--allowed", "only forwarded events").conflicts("blocked"))
     .option("--blocked", "only blocked events")
     .addOption(
-      new Option("--noted", "only forwarded events that enforcing would block").conflicts([
-        "allowed",
-        "blocked",
-      ]),
+      new Option(
+        "--would-block",
+        "only would-block events: forwarded in observe mode, blocked in enforce mode",
+      ).conflicts(["allowed", "blocked"]),
     )
+    .addOption(new Option("--noted").conflicts(["allowed", "blocked"]).hideHelp())
     .option("--since <time>", "start: an ISO time, or a time ago such as 15m, 2h, 7d")
     .option("--until <time>", "end: an ISO time, or a time ago such as 15m, 2h, 7d");
 }
@@ -70,7 +73,7 @@ export function filterOf(flags: FilterFlags, now: number): EntryFilter {
     ...(flags.capability === undefined ? {} : { capability_id: flags.capability }),
     ...(flags.allowed === true ? { allowed: true } : {}),
     ...(flags.blocked === true ? { allowed: false } : {}),
-    ...(flags.noted === true ? { noted: true } : {}),
+    ...(flags.wouldBlock === true || flags.noted === true ? { noted: true } : {}),
     ...(flags.since === undefined ? {} : { since: readTime(flags.since, now) }),
     ...(flags.until === undefined ? {} : { until: readTime(flags.until, now) }),
   };

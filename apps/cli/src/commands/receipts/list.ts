@@ -17,7 +17,7 @@ ids. A pipe and countersign receipts show SEQ give everything.
 
 Examples:
   $ countersign receipts list --blocked --since 1h
-  $ countersign receipts list --noted
+  $ countersign receipts list --would-block
   $ countersign receipts list --agent "<operator>"           # actions of operators
   $ countersign receipts list --rule gateway/operator-stop   # runs that operators stopped
   $ countersign receipts list --classification submit --target modal --json

@@ -2,6 +2,7 @@ import { printableJson } from "@countersign/core";
 import { decodeEntry } from "@countersign/receipts";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { COMMAND } from "../../output/command-name.js";
 import { printLine } from "../../output/print.js";
 import { describeEntry } from "./describe.js";
 import { findEntry } from "./find.js";
@@ -37,6 +38,6 @@ export function registerShow(group: Command): void {
         return;
       }
       printLine(describeEntry(decodeEntry(bytes)));
-      printLine(pc.dim(`\nProve it: countersign receipts proof ${seq}`));
+      printLine(pc.dim(`\nProve it: ${COMMAND} receipts proof ${seq}`));
     });
 }
