@@ -15,7 +15,7 @@ test("what is said of an agent that does not answer names its address without na
   });
   const [asked] = await probeAgents(agents);
   expect(asked).toMatchObject({ name: "a", ok: false });
-  expect(asked?.says).toContain("countersign doctor http://127.0.0.1:9/agent?… says more");
+  expect(asked?.says).toContain("Fix: run countersign doctor http://127.0.0.1:9/agent?…");
   for (const secret of ["someone", "hunter2", "hidden"]) expect(asked?.says).not.toContain(secret);
 });
 

@@ -63,6 +63,6 @@ async function askAgent({
   const detail = first.places[0]?.detail;
   const shown = status === undefined || status === 200 ? "" : ` (status ${status})`;
   const wrong = [first.message.replace(/\.$/u, ""), detail].filter(Boolean).join(": ");
-  const more = `${COMMAND} doctor ${displayAddress(url)} says more`;
-  return { name, ok: false, says: `${wrong}${shown}; ${more}` };
+  const more = `Fix: run ${COMMAND} doctor ${displayAddress(url)}`;
+  return { name, ok: false, says: `${wrong}${shown}. ${more}` };
 }

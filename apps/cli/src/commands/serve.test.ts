@@ -53,7 +53,7 @@ test("--check tries the ports and gives them back, and says who cannot have one"
   await writeFile(file, `${agents}listen: { port: ${port} }\ncontrol: { port: 0 }\n`);
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
-  expect(out).toContain(`no listen: 127.0.0.1:${port} is in use`);
+  expect(out).toContain(`failed listen: 127.0.0.1:${port} is in use`);
   const several = join(home, "several.yaml");
   await writeFile(
     several,
@@ -61,7 +61,7 @@ test("--check tries the ports and gives them back, and says who cannot have one"
       `fleet: { address: 127.0.0.1, port: ${port} }\n`,
   );
   const ofSeveral = await runProgram("serve", "--config", several, "--check");
-  expect(ofSeveral.out).toContain(`no fleet: 127.0.0.1:${port} is in use`);
+  expect(ofSeveral.out).toContain(`failed fleet: 127.0.0.1:${port} is in use`);
   const replaced = await runProgram("serve", "--config", file, "--check", "--while-running");
   expect(replaced.code).toBe(0);
   await new Promise((resolve) => taken.close(resolve));
@@ -135,7 +135,7 @@ test("--check runs the cases beside the policy", async () => {
   await writeFile(join(folder, "policy.test.yaml"), expecting("block"));
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
-  expect(out).toContain('no policy tests: 1 of 1 cases fail, first "text"');
+  expect(out).toContain('failed policy tests: 1 of 1 cases fail, first "text"');
 });
 
 test("--check says what is missing and answers with 1", async () => {
@@ -147,9 +147,9 @@ test("--check says what is missing and answers with 1", async () => {
   );
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
-  expect(out).toContain("no policy:");
-  expect(out).toContain("no store:");
-  expect(out).toMatch(/no fleet: .*192\.0\.2\.1/u);
+  expect(out).toContain("failed policy:");
+  expect(out).toContain("failed store:");
+  expect(out).toMatch(/failed fleet: .*192\.0\.2\.1/u);
   expect(out).not.toContain("u:p@");
 });
 
@@ -167,7 +167,7 @@ test("--check tries what a start would use: keys, certificate, key sets and key 
   expect(code).toBe(1);
   expect(out).toContain("junk.pem cannot be used: it is not PEM");
   expect(out).toContain("junk.pem is not a directory");
-  expect(out).toMatch(/no access: the key set of i at .*no-such-set\.json: ENOENT/u);
+  expect(out).toMatch(/failed access: the key set of i at .*no-such-set\.json: ENOENT/u);
 });
 
 test("--check fails where a start would: a store without what was signed for, revocations that cannot be read", async () => {
@@ -185,8 +185,8 @@ test("--check fails where a start would: a store without what was signed for, re
   await writeFile(join(folder, "revoked.jsonl"), "junk\n");
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
-  expect(out).toMatch(/no store: the store does not hold the \d+ entries/u);
-  expect(out).toMatch(/no revocations: .*revoked\.jsonl:1: /u);
+  expect(out).toMatch(/failed store: the store does not hold the \d+ entries/u);
+  expect(out).toMatch(/failed revocations: .*revoked\.jsonl:1: /u);
 });
 
 test("--check and a start remark upon private keys that others can read, and go on", async () => {
@@ -224,7 +224,7 @@ test("neither --check nor a start waits for a pipe in the place of a policy", as
   await writeFile(file, `${config()}policy: policy.pipe\n`);
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
-  expect(out).toMatch(/no policy: .*policy\.pipe is not a regular file/u);
+  expect(out).toMatch(/failed policy: .*policy\.pipe is not a regular file/u);
   await expect(runProgram("serve", "--config", file)).rejects.toThrow("is not a regular file");
 });
 

@@ -198,7 +198,7 @@ async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
     printLine(`  /agents/${name} → ${url} (${transport})`);
   }
   for (const { part, ok: isFine, says } of findings) {
-    printLine(`  ${isFine ? pc.green("ok") : pc.red("no")} ${part}: ${says}`);
+    printLine(`  ${isFine ? pc.green("ok") : pc.red("failed")} ${part}: ${says}`);
   }
 }
 

@@ -49,9 +49,10 @@ export function useFleetFeed(gateway: string | undefined): FeedView {
 
 async function readNewest(store: FeedStore, gateway: string, signal: AbortSignal): Promise<void> {
   try {
-    const newest = fetchJson<Entries>(`/v1/receipts?order=newest&limit=${PAGE}`, { signal });
-    const runs = gateway === "all" ? undefined : await runsAt(gateway, signal);
-    const { entries } = await newest;
+    const [{ entries }, runs] = await Promise.all([
+      fetchJson<Entries>(`/v1/receipts?order=newest&limit=${PAGE}`, { signal }),
+      gateway === "all" ? undefined : runsAt(gateway, signal),
+    ]);
     const wanted = entries.filter(({ run_id: run }) => runs === undefined || runs.has(run ?? ""));
     store.push(wanted.toReversed().map(itemOf));
     store.setConnection("live");

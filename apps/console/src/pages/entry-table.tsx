@@ -26,7 +26,7 @@ export function EntryTable({
             <th scope="col">Time</th>
             <th scope="col">Decision</th>
             <th scope="col">Class</th>
-            <th scope="col">Event</th>
+            <th scope="col">Event type</th>
             <th scope="col">Target</th>
             {isOfOneRun ? null : (
               <>

@@ -88,7 +88,7 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
         >
           <Text value={policy.name ?? "unnamed"} />
         </Figure>
-        <Figure title="Forwarded" note={`${counts.refusals.toLocaleString()} requests rejected`}>
+        <Figure title="Forwarded" note={`${plural(counts.refusals, "request")} rejected`}>
           {counts.events_forwarded.toLocaleString()}
         </Figure>
         <Figure
@@ -112,7 +112,7 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
         <Figure
           title="Open runs"
           href="#/runs"
-          note={`${counts.sessions.toLocaleString()} sessions, ${counts.sockets_open} sockets`}
+          note={`${plural(counts.sessions, "session")}, ${plural(counts.sockets_open, "socket")}`}
         >
           {counts.runs_open.toLocaleString()}
         </Figure>
@@ -125,6 +125,10 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
       </section>
     </>
   );
+}
+
+function plural(count: number, one: string): string {
+  return `${count.toLocaleString()} ${count === 1 ? one : `${one}s`}`;
 }
 
 function stateOf({ ready, draining }: Status): string {

@@ -19,25 +19,35 @@ export type RunWindow = {
 /** Reads one window. */
 export async function readWindow(
   filter: string,
-  { from, cursors }: Place,
+  place: Place,
   signal: AbortSignal,
 ): Promise<RunWindow> {
-  const counts = fetchJson<Counts>(`/v1/receipts/counts?by=direction&${filter}`, { signal });
+  // Together: a page that the operator leaves aborts both, and neither stays without a handler.
+  const [{ counts }, { entries, cursor }] = await Promise.all([
+    fetchJson<Counts>(`/v1/receipts/counts?by=direction&${filter}`, { signal }),
+    readEntries(filter, place, signal),
+  ]);
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  return { entries: place.from === "oldest" ? entries : entries.toReversed(), cursor, total };
+}
+
+async function readEntries(
+  filter: string,
+  { from, cursors }: Place,
+  signal: AbortSignal,
+): Promise<Pick<RunWindow, "cursor"> & { readonly entries: Entry[] }> {
   const entries: Entry[] = [];
   let cursor = cursors.at(-1);
   do {
     const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
     const page: Entries = await fetchJson(
       `/v1/receipts?${filter}&order=${from}&limit=${PAGE}${next}`,
-      {
-        signal,
-      },
+      { signal },
     );
     entries.push(...page.entries);
     cursor = page.cursor;
   } while (cursor !== undefined && entries.length < WINDOW);
-  const total = (await counts).counts.reduce((sum, { count }) => sum + count, 0);
-  return { entries: from === "oldest" ? entries : entries.toReversed(), cursor, total };
+  return { entries, cursor };
 }
 
 /** The places that the windows before and behind have; nothing at an end. */

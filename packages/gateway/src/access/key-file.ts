@@ -68,7 +68,7 @@ export function createKeyFile(
       if (found !== version) {
         entries = found === undefined ? [] : read(file);
         version = found;
-        journal.info({ file, keys: entries.length }, "API keys read again");
+        journal.info({ file, keys: entries.length }, "API keys reloaded");
       }
       reported = undefined;
     } catch (error) {
@@ -76,7 +76,7 @@ export function createKeyFile(
       if (reason !== reported) {
         journal.warn(
           { file, reason },
-          "API keys could not be read again; the last good list stays",
+          "the API keys could not be reloaded; the last valid list stays active",
         );
       }
       reported = reason;

@@ -241,7 +241,7 @@ export class Fleet {
   ): Promise<void> {
     const signing = operator === undefined ? undefined : this.#signStopped?.(operator, stopped);
     const signed = signing?.catch(() => {
-      this.#journal.error({ operator, act: "stop" }, "an operator's act has no receipt");
+      this.#journal.error({ operator, act: "stop" }, "an action of an operator has no receipt");
       return false;
     });
     // A slow log gets the receipts later. When the log rejects them, the sender signs if it still waits.
@@ -274,8 +274,8 @@ export class Fleet {
   #onResponse(didAnswer: boolean): void {
     if (this.#isSilent === !didAnswer) return;
     this.#isSilent = !didAnswer;
-    if (didAnswer) this.#journal.info({}, "other gateways are heard again");
-    else this.#journal.warn({ code: "FLEET_SILENT" }, "other gateways are not heard");
+    if (didAnswer) this.#journal.info({}, "other gateways respond again");
+    else this.#journal.warn({ code: "FLEET_SILENT" }, "other gateways do not respond");
   }
 }
 

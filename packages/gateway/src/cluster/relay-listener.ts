@@ -35,7 +35,7 @@ export function createRelayListener(
   const server = createServer({ ...options, maxHeaderSize: limits.headerBytes }, handle);
   server.maxConnections = limits.connections;
   server.on("tlsClientError", () => {
-    context.journal.debug({ code: "RELAY_STRANGER" }, "a peer without the key of the log");
+    context.journal.debug({ code: "RELAY_STRANGER" }, "rejected a peer without the log key");
   });
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

@@ -115,7 +115,10 @@ export class Relays implements ResumeElsewhere {
     const { telemetry, journal } = this.#context;
     telemetry.relays.results.add("failed");
     const facts = gateway === undefined ? { reason } : { gateway, reason };
-    journal.warn({ code: "RELAY_FAILED", ...facts }, "a stream at another gateway was not had");
+    journal.warn(
+      { code: "RELAY_FAILED", ...facts },
+      "a stream of another gateway could not be relayed",
+    );
     const message = "the gateway that has the stream could not be reached";
     return new CountersignError("ERR_STREAM_UNREACHABLE", message, {});
   }

@@ -122,7 +122,7 @@ export function createOperatorActs(context: RecordingContext, operator: string):
       if (!isCountersignError(error)) throw error;
       context.journal.error(
         { code: error.code, act, operator },
-        "an operator's act has no receipt",
+        "an action of an operator has no receipt",
       );
       return undefined;
     }

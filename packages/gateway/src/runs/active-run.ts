@@ -203,7 +203,7 @@ export class ActiveRun implements RunOpening {
 
   #logUnsaved(error: unknown): void {
     const facts = { agent: this.#agent, run: this.handle.runId, cause: codeOf(error) };
-    this.#context.journal.warn(facts, "the thread was not put away");
+    this.#context.journal.warn(facts, "the thread could not be stored");
   }
 
   #assertNotStopped(): void {

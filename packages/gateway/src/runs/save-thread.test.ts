@@ -41,9 +41,11 @@ test("when a thread cannot be saved, the log has the error code and not the mess
   expect(response.status).toBe(200);
   isDown = true;
   leave.abort();
-  await vi.waitFor(() => expect(lines.join("\n")).toContain("not put away"));
+  await vi.waitFor(() => expect(lines.join("\n")).toContain("could not be stored"));
   await fixture.stop();
-  expect(lines.find((line) => line.includes("not put away"))).toContain('"cause":"ERR_DOWN"');
+  expect(lines.find((line) => line.includes("could not be stored"))).toContain(
+    '"cause":"ERR_DOWN"',
+  );
   expect(lines.join("\n")).not.toContain("secret");
 });
 

@@ -71,7 +71,7 @@ export async function openReceipts(
   if (!hasKeptCheckpoint(directory)) {
     journal.warn(
       { code: "CHECKPOINT_MISSING" },
-      "no checkpoint was kept; the log is signed for anew",
+      "the stored checkpoint is missing; the gateway signs a new one",
     );
     await log.checkpoint().catch(async (error: unknown) => {
       await log.close();
@@ -122,7 +122,7 @@ function openStore(address: string, origin: string, journal: Journal): Promise<O
     onTorn: (torn) =>
       journal.warn(
         { code: "LOG_TAIL_CUT", ...torn },
-        "a write that was torn by a crash was cut off; nothing of it was acknowledged",
+        "removed an incomplete write after a crash; the gateway had forwarded nothing of it",
       ),
   });
 }
@@ -141,9 +141,9 @@ function tellScrub(
       scrub.first ??= damage;
       journal.error(
         { code: "LOG_DAMAGED", ...damage },
-        "the store does not hold what was signed for; verify the log and restore it from a copy",
+        "the store differs from the signed log. Fix: verify the log and restore it from a copy",
       );
     },
-    onPass: (entries) => journal.debug({ entries }, "the log was read again"),
+    onPass: (entries) => journal.debug({ entries }, "the log was verified in the background"),
   };
 }

@@ -38,7 +38,7 @@ export function openRelay(
     listen: async (server) => {
       await listen(server, config.port, config.host);
       const { port } = server.address() as AddressInfo;
-      journal.info({ address: config.address, port }, "other gateways ask for streams here");
+      journal.info({ address: config.address, port }, "listening for other gateways");
       return seal.seal(gatewayName, { host: config.address, port });
     },
   };

@@ -29,7 +29,7 @@ export function reloadPolicy(
         issues: result.issues.length,
         ...(first === undefined ? {} : { first: formatIssue(first) }),
       },
-      "policy kept: the new one does not load",
+      "the policy could not be reloaded; the last valid policy stays active",
     );
   }
   return result;
@@ -56,7 +56,7 @@ export function followFiles(parts: {
 function reread(tokens: OpenTokens, journal: Journal): void {
   const reason = tokens.reread();
   if (reason === undefined) {
-    journal.info({ revoked: tokens.revocations.count }, "revocations read again");
+    journal.info({ revoked: tokens.revocations.count }, "revocations reloaded");
   } else {
     journal.error(
       { code: "REVOCATIONS_KEPT", reason },

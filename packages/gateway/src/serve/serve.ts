@@ -224,12 +224,12 @@ export async function startGateway(
   for (const { file, mode, rights } of findExposedKeys(config.keyDirectory)) {
     journal.warn(
       { code: "KEY_EXPOSED", file, mode },
-      `what guards a key can be ${rights} by others`,
+      `a key file or its directory can be ${rights} by other users of this machine`,
     );
   }
   // An issuer may come up later than the gateway: the start does not fail, but logs it.
   const warn = (reason: string): void =>
-    journal.warn({ reason }, "who may connect cannot be checked for now");
+    journal.warn({ reason }, "credentials cannot be verified for now");
   inspectAccess(config.access).then(
     ({ away }) => away.forEach(warn),
     (error: unknown) => warn((error as Error).message),
@@ -288,7 +288,7 @@ function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | unde
     headers,
     resource: { "service.name": service, "service.version": VERSION },
     onFailure: (reason, spans) =>
-      journal.warn({ code: "TRACES_DROPPED", reason, spans }, "the collector did not take spans"),
+      journal.warn({ code: "TRACES_DROPPED", reason, spans }, "the collector did not accept spans"),
   });
 }
 

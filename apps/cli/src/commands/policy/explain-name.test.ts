@@ -14,13 +14,13 @@ const PAGES = JSON.parse(
 ) as Record<string, Page>;
 const CODES = Object.keys(PAGES);
 
-test("every rule of the doctor and every error code is explained, with what opens it or why nothing does", async () => {
+test("every rule of the doctor and every error code is explained, with what allows it or why nothing does", async () => {
   const names = [...Object.keys(RULES), ...CODES];
   expect(names.length).toBeGreaterThan(280);
   for (const name of names) {
     const { code, out } = await runProgram("policy", "explain", name);
     expect([name, code]).toEqual([name, 0]);
-    expect([name, out]).toEqual([name, expect.stringMatching(/^opens {2}.{10}/mu)]);
+    expect([name, out]).toEqual([name, expect.stringMatching(/^allow {2}.{10}/mu)]);
   }
 });
 
@@ -54,14 +54,14 @@ test.each([
   ["tool:delete_user", "- match: delete_user\n"],
   ["custom:raw", '- match: "*"\n'],
   ["state:/ui/mood", "- match: /ui/mood/**\n"],
-  ["interrupt:refund", "no line; the policy requires a token with exactly this scope"],
+  ["interrupt:refund", "no line to add; the policy requires a token with exactly this scope"],
   [
     "tool:eval_js",
-    'no line; the policy blocks it by name; take "eval_*" out of ag_ui_tools.call.block',
+    'no line to add; the policy blocks it by name; take "eval_*" out of ag_ui_tools.call.block',
   ],
   ["state:/ui/theme", "the policy already allows it"],
   ["run/finish-ids", "ag_ui_order: { rules: { run/finish-ids: allow } }"],
-  ["run/after-error", "no line; the official AG-UI client throws"],
+  ["run/after-error", "no line to add; the official AG-UI client throws"],
   ["ag_ui_content", "ag_ui_content:\n           mode: observe"],
   ["limits.run_timeout", "add to countersign.yaml\n         limits:\n"],
   ["capability required for Submit events", "reason of rule ag_ui.capability"],
@@ -71,7 +71,7 @@ test.each([
   ["the request is larger than 1000 bytes", "ERR_LIMIT_EXCEEDED (HTTP 413)"],
   ["A client may not send this", "ERR_HISTORY_INVENTED"],
   ["The data of a frame is not JSON.", "sentence of the rule of the doctor json/syntax"],
-])("explain %s prints what opens it in the starter policy", async (name, lines) => {
+])("explain %s prints what allows it in the starter policy", async (name, lines) => {
   const { code, out } = await runProgram("policy", "explain", name);
   expect(code).toBe(0);
   expect(out).toContain(lines);

@@ -200,7 +200,7 @@ export function printOpenings(openings: readonly NamedOpening[]): void {
   for (const { about, opening } of openings) {
     const what = about === undefined ? "" : `${about}: `;
     const start = isOne ? `${label}  ${what}` : `       - ${what}`;
-    if ("closed" in opening) printLine(`${start}no setting; ${opening.closed}`);
+    if ("closed" in opening) printLine(`${start}no line to add; ${opening.closed}`);
     else if ("passes" in opening) printLine(`${start}${opening.passes}`);
     else {
       const inPolicy = "policy" in opening;

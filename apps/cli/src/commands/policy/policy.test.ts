@@ -209,5 +209,5 @@ test("every code of docs/errors is explained with cause and remedy, those of the
   }
   const { out } = await run("policy", "explain", "ERR_ACCESS_TOKEN");
   expect(out).toContain("ERR_ACCESS_TOKEN (HTTP 401): Invalid credential");
-  expect(out).toMatch(/cause {2}.+\nhelps {2}.+/u);
+  expect(out).toMatch(/cause {2}.+\nfix {4}.+/u);
 });

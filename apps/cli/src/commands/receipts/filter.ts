@@ -51,7 +51,11 @@ export function addFilterFlags(command: Command): Command {
         "only would-block events: forwarded in observe mode, blocked in enforce mode",
       ).conflicts(["allowed", "blocked"]),
     )
-    .addOption(new Option("--noted").conflicts(["allowed", "blocked"]).hideHelp())
+    .addOption(
+      new Option("--noted", "the same as --would-block")
+        .conflicts(["allowed", "blocked"])
+        .hideHelp(),
+    )
     .option("--since <time>", "start: an ISO time, or a time ago such as 15m, 2h, 7d")
     .option("--until <time>", "end: an ISO time, or a time ago such as 15m, 2h, 7d");
 }
