@@ -1,5 +1,6 @@
 // The messages of one side, as the shop's page shows them.
 import { element } from "./element.js";
+import { hostOf } from "./sentences.js";
 
 const PICTURE = /!\[[^\]]*\]\((\S+?)\)/u;
 
@@ -7,7 +8,7 @@ const PICTURE = /!\[[^\]]*\]\((\S+?)\)/u;
 function render(text) {
   return text.split(PICTURE).map((part, index) => {
     if (index % 2 === 0) return part;
-    const host = URL.canParse(part) ? new URL(part).host : "the shop";
+    const host = hostOf(part) ?? "the shop";
     return element("span", { class: "picture", text: `invisible picture from ${host}` });
   });
 }

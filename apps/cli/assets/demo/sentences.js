@@ -58,7 +58,8 @@ function list(words) {
   return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
-function hostOf(text) {
+/** The host of a web address. */
+export function hostOf(text) {
   if (!/^https?:/iu.test(text)) return undefined;
   try {
     return new URL(text).host;
