@@ -89,7 +89,7 @@ test("an act without a tool is described by its rule, its class or its name", ()
   expect(tellAct(decision("confetti", {}, bare))).toBe("the event “confetti”");
 });
 
-test("a message is told by its picture, by the role it takes, or by what it changes", () => {
+test("the sentence for a message names its picture, its role or its change", () => {
   const told = (rule: string, act: object): string =>
     tellAct(decision("text_stream", {}, { rule, act: { id: "m", ...act } }));
   const picture = (url: string): string =>
@@ -105,7 +105,7 @@ test("a message is told by its picture, by the role it takes, or by what it chan
   expect(told("gateway/rewritten", yours)).toBe("changing your message to “Hello”");
 });
 
-test("a payment is told with its amount and its payee as far as they are known", () => {
+test("the sentence for a payment has its amount and its payee if they are known", () => {
   const target = { component_type: "payment" };
   const paid = (args: object): string => tellAct(decision("form_action", args, { target }));
   expect(paid({ amount: "$5", payee: "Bob" })).toBe("paying $5 to Bob without asking you");

@@ -139,7 +139,7 @@ export function explainErrorCode(code: string, json: boolean, told: ProblemDetai
   printLine(`${pc.dim("fix")}    ${asTyped(remedy)}`);
   printOpenings(openings);
   printLine(pc.dim(`\nAll codes: ${pageReference("errors.md")}`));
-  printLine(pc.dim(`What a client may send: ${pageReference("inbound.md")}`));
+  printLine(pc.dim(`Requests of a client: ${pageReference("inbound.md")}`));
 }
 
 function explainEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void {
