@@ -21,6 +21,7 @@ const LESS = codeOf("<");
 const OPEN = codeOf("[");
 const BACKSLASH = codeOf("\\");
 const CLOSE = codeOf("]");
+const CARET = codeOf("^");
 
 type Use = "image" | "link" | "definition" | "autolink";
 const PLACES: Readonly<Record<Use, AddressPlace>> = {
@@ -61,6 +62,8 @@ export class Addresses {
   #isEscaped = false;
   #lineIsBlank = true;
   #closedImage = false;
+  /** A footnote was written: markdown-to-jsx reads the lines behind one as one paragraph, empty lines too. */
+  #sawFootnote = false;
   #destination: Reading | undefined;
   #autolink: Reading | undefined;
   /** The open brackets before code within a line started. */
@@ -100,6 +103,9 @@ export class Addresses {
         return undefined;
       case COLON:
         if (before === CLOSE) this.#begin("definition");
+        return undefined;
+      case CARET:
+        if (before === OPEN) this.#sawFootnote = true;
         return undefined;
       case TICK:
         this.#isPlain = false;
@@ -189,7 +195,7 @@ export class Addresses {
 
   /** An empty line ends a paragraph and all of its brackets; for marked one with a tab does not. */
   #endLine(): void {
-    if (this.#lineIsBlank) {
+    if (this.#lineIsBlank && !this.#sawFootnote) {
       this.#brackets = [];
       this.#openImages = 0;
     }

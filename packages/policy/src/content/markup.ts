@@ -16,8 +16,11 @@ import type { ContentSettings } from "./settings.js";
 import { StyleValue } from "./style-value.js";
 
 const LONGEST_NAME = 16;
-/** A longer one is text to read, if it is never closed. */
-const LONGEST_TAG = 200;
+/**
+ * Characters of a tag behind an element that changes the appearance of text: room for a tag without attributes. A tag that is never
+ * closed is text with that appearance, and a longer one could be a sentence.
+ */
+const LONGEST_TAG = 20;
 
 /** Not an element: a tag that nothing closes. */
 const TORN = "<";

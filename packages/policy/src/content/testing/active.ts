@@ -132,11 +132,11 @@ function isEmpty({ protocol, href }: URL): boolean {
 }
 
 /**
- * Text beside the tags with which a renderer closes what it opened, and beside an incomplete tag.
+ * Text beside the tags with which a renderer closes what it opened, and beside an incomplete tag without attributes.
  */
 function holdsText(element: Element): boolean {
   const text = textOf(element).replace(/<\/?[a-z][a-z0-9]*(?: [^<>]*)?>/g, "");
-  return text.replace(/(?:<|&lt;)[^<>]{0,200}$/, "").trim() !== "";
+  return text.replace(/(?:<|&lt;)[^<>]{0,20}$/, "").trim() !== "";
 }
 
 function textOf(node: Node): string {

@@ -159,6 +159,13 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "![a](<%68ttps://evil.example/x>)"],
   ["links", "[a](<%6Aavascript:x>)"],
   ["images", "![a](<%62lob:https://page.example/1>)"],
+  // A tag that is never closed is text, with the appearance of the element before it.
+  ["markup", "`<div class='fixed inset-0'><i lang='> Your session ended. Call us"],
+  ["markup", "`<div class='fixed inset-0'><i Your session ended Call us"],
+  ["markup", "`<bdo dir=rtl><b title='> elpmaxe.live ot og"],
+  // An empty line ends no footnote to markdown-to-jsx.
+  ["images", "[^1]: ![a\n\n  ](//evil.example/x)"],
+  ["links", "[^1]: [a\n\n  ](javascript:alert(1))"],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */
