@@ -1,11 +1,10 @@
-import { looksLike } from "@countersign/policy";
-import type { CompiledPolicy } from "@countersign/policy";
+import { createLookAlikes } from "@countersign/policy";
+import type { CompiledPolicy, LookAlikes } from "@countersign/policy";
 import type { DecisionRequest } from "../event/judge.js";
 import type { CallApprovals } from "../event/run.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
 import { MAX_NAMED_TOOLS } from "../thread/thread-state.js";
 import type { AskedCall, ThreadState } from "../thread/thread-state.js";
-import { isSameCall } from "./interrupt-answers.js";
 import type { Approval } from "./interrupt-answers.js";
 
 /**
@@ -52,10 +51,11 @@ function callIdOf({ event }: DecisionRequest): string | undefined {
 
 /** The person's answers about calls, and the approvals that calls have used. */
 class Answers implements CallApprovals {
-  readonly #answers: readonly Approval[];
+  /** The answers about each call, by {@link keysOf}. */
+  readonly #byCall = new Map<string, Approval[]>();
   /** Tools for which this run may make only approved calls. */
   readonly #asked: ReadonlySet<string>;
-  readonly #names: ReadonlySet<string>;
+  readonly #names: LookAlikes;
   /** A question named more tools than the gateway keeps. */
   readonly #isAboutAll: boolean;
   /** Calls that were delivered before, with their arguments if those were complete. */
@@ -64,15 +64,23 @@ class Answers implements CallApprovals {
   readonly #used: UsedApprovals = new Map();
   /** The same for the calls that arrived: the decisions about them may still wait. */
   readonly #foreseen: UsedApprovals = new Map();
+  readonly #foreseenCalls = new Set<string>();
   /** Calls of questions that are open: the person has not answered. */
   readonly #unanswered: ReadonlySet<string | undefined>;
   /** Calls that the run ended by asking about. */
   readonly #questions = new Set<string>();
 
   constructor(approvals: readonly Approval[], { calls, declined }: ThreadState) {
-    this.#answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
+    const answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
+    for (const answer of answers) {
+      for (const key of keysOf(answer.call)) {
+        const same = this.#byCall.get(key);
+        if (same === undefined) this.#byCall.set(key, [answer]);
+        else same.push(answer);
+      }
+    }
     this.#asked = namesOf(approvals);
-    this.#names = namesOf(this.#answers);
+    this.#names = createLookAlikes(namesOf(answers));
     this.#unanswered = new Set(approvals.map(({ open }) => open?.toolCallId));
     this.#isAboutAll = approvals.some(({ tools = [] }) => tools.length > MAX_NAMED_TOOLS);
     this.#earlier = new Map([...calls].map(([id, call]) => [id, call.arguments]));
@@ -86,9 +94,7 @@ class Answers implements CallApprovals {
 
   /** The tool in the person's answers that has this name or one that looks like it. */
   #toolLike(name: string): string | undefined {
-    if (this.#isAboutAll || this.#names.has(name)) return name;
-    for (const asked of this.#names) if (looksLike(name, asked)) return asked;
-    return undefined;
+    return this.#isAboutAll ? name : this.#names.find(name);
   }
 
   refusalReason(request: DecisionRequest): string | undefined {
@@ -107,8 +113,11 @@ class Answers implements CallApprovals {
     if (id === undefined || (this.#earlier.has(id) && request.listedArguments === undefined)) {
       return false;
     }
-    if ([...this.#foreseen.values()].includes(id)) return false;
-    return this.#refusal(request, this.#foreseen)?.mayAsk === true;
+    if (this.#foreseenCalls.has(id)) return false;
+    const before = this.#foreseen.size;
+    const refusal = this.#refusal(request, this.#foreseen);
+    if (this.#foreseen.size > before) this.#foreseenCalls.add(id);
+    return refusal?.mayAsk === true;
   }
 
   asks(toolCallId: string): void {
@@ -158,15 +167,27 @@ class Answers implements CallApprovals {
   }
 
   /** The answers about arguments that the gateway could not parse and that a client parses as these. */
-  #asRead(name: string, digest: string): Approval[] {
-    return this.#answers.filter(
-      ({ call }) => nameOf(call) === name && (call as Named).lenient === digest,
-    );
+  #asRead(name: string, digest: string): readonly Approval[] {
+    return this.#byCall.get(keyOf("lenient", name, digest)) ?? [];
   }
 
-  #matches(call: AskedCall): Approval[] {
-    return this.#answers.filter((answer) => isSameCall(answer.call, call));
+  #matches(call: AskedCall): readonly Approval[] {
+    const [key] = keysOf(call);
+    return (key === undefined ? undefined : this.#byCall.get(key)) ?? [];
   }
+}
+
+/** The keys of a call: its id, or its name with its arguments, and with the arguments that a client may read. */
+function keysOf(call: AskedCall | undefined): string[] {
+  if (call === undefined) return [];
+  if ("id" in call) return [keyOf("id", call.id)];
+  const { name, arguments: digest, lenient } = call;
+  const strict = keyOf("call", name, digest);
+  return lenient === undefined ? [strict] : [strict, keyOf("lenient", name, lenient)];
+}
+
+function keyOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
 }
 
 function isRefusal({ isGranted }: Approval): boolean {
@@ -181,8 +202,6 @@ function refusalBy(answers: readonly Approval[]): Refusal {
 function namesOf(answers: readonly Approval[]): Set<string> {
   return new Set(answers.flatMap(({ call, tools = [] }) => [nameOf(call) ?? [], tools].flat()));
 }
-
-type Named = Extract<AskedCall, { readonly name: string }>;
 
 function nameOf(call: AskedCall | undefined): string | undefined {
   return call !== undefined && "name" in call ? call.name : undefined;

@@ -125,7 +125,7 @@ export function reviewAnswers(
 }
 
 /** Whether two interrupts are about the same call. */
-export function isSameCall(one: AskedCall | undefined, other: AskedCall): boolean {
+function isSameCall(one: AskedCall | undefined, other: AskedCall): boolean {
   if (one === undefined) return false;
   if ("id" in one || "id" in other) return "id" in one && "id" in other && one.id === other.id;
   return one.name === other.name && one.arguments === other.arguments;

@@ -47,18 +47,65 @@ export function wholeForms(name: string): readonly [string, string] {
   return [joined(foldName(name)), joined(foldName(spacedOut(name)))];
 }
 
+/** Finds a name among others that a person or a lenient program may confuse with it. */
+export type LookAlikes = {
+  /** The first of the names that is this one or looks like it. */
+  find(name: string): string | undefined;
+};
+
+/** Letters that one {@link LookAlikes} compares one by one. */
+const MAX_COMPARED = 2_000_000;
+
 /**
- * Whether a person or a lenient program may confuse two names, by the forms that the lists of a
- * policy compare. A letter of another script may look like any plain one.
+ * Indexes names by the forms that the lists of a policy compare, so that a plain name costs a lookup and not a comparison with each of
+ * them. A letter of another script may look like any plain one: names with such letters are compared letter by letter with those of the
+ * same length. Beyond a limit of letters they count as alike.
  */
-export function looksLike(name: string, other: string): boolean {
-  const others = wholeForms(other);
-  return wholeForms(name).some((one) => others.some((two) => isDrawnAlike([...one], [...two])));
+export function createLookAlikes(names: Iterable<string>): LookAlikes {
+  const exact = new Set(names);
+  const byForm = new Map<string, string>();
+  const plain = new Map<number, Form[]>();
+  const foreign = new Map<number, Form[]>();
+  for (const name of exact) {
+    for (const form of new Set(wholeForms(name))) {
+      if (byForm.has(form)) continue;
+      byForm.set(form, name);
+      const letters = [...form];
+      const forms = isPlainName(form) ? plain : foreign;
+      const same = forms.get(letters.length);
+      if (same === undefined) forms.set(letters.length, [{ name, letters }]);
+      else same.push({ name, letters });
+    }
+  }
+  let left = MAX_COMPARED;
+  const compare = (letters: readonly string[], forms: typeof plain): string | undefined =>
+    forms.get(letters.length)?.find((one) => {
+      left -= letters.length;
+      return left < 0 || isDrawnAlike(letters, one.letters);
+    })?.name;
+  const findForm = (form: string): string | undefined => {
+    const known = byForm.get(form);
+    if (known !== undefined) return known;
+    if (isPlainName(form)) return foreign.size === 0 ? undefined : compare([...form], foreign);
+    return compare([...form], plain) ?? compare([...form], foreign);
+  };
+  return {
+    find(name) {
+      if (exact.size === 0 || exact.has(name)) return exact.has(name) ? name : undefined;
+      const [folded, spaced] = wholeForms(name);
+      return findForm(folded) ?? (spaced === folded ? undefined : findForm(spaced));
+    },
+  };
 }
 
+/** A form of a name that was indexed. */
+type Form = { readonly name: string; readonly letters: readonly string[] };
+
+/** Whether two names of the same length look alike. */
 function isDrawnAlike(one: readonly string[], two: readonly string[]): boolean {
-  return (
-    one.length === two.length &&
-    one.every((letter, at) => letter === two[at] || letter > "~" || (two[at] ?? "") > "~")
-  );
+  for (let at = 0; at < one.length; at += 1) {
+    const [mine, other] = [one[at] ?? "", two[at] ?? ""];
+    if (mine !== other && mine <= "~" && other <= "~") return false;
+  }
+  return true;
 }

@@ -1,10 +1,13 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { matchesGlob } from "./glob.js";
-import { looksLike } from "./look-alike.js";
+import { createLookAlikes, wholeForms } from "./look-alike.js";
 import { createNameTable } from "./name-table.js";
 import { createNameTrie } from "./name-trie.js";
 import { splitPointer, touches } from "./pointer-glob.js";
+
+const looksLike = (name: string, other: string): boolean =>
+  createLookAlikes([other]).find(name) === other;
 
 const letters = fc.string({ unit: fc.constantFrom("a", "b", "*", "?"), maxLength: 6 });
 const name = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
@@ -114,6 +117,51 @@ test("what an entry of a list finds looks like the entry, and so does every spel
     ),
     { numRuns: 500 },
   );
+});
+
+test("a name is found among many exactly if it looks like one of them, letter by letter", () => {
+  const near = fc.string({
+    unit: fc.constantFrom("a", "l", "1", "_", "A", "а", "中"),
+    maxLength: 4,
+  });
+  const isAlike = (one: string, two: string): boolean => {
+    const [mine, other] = [[...one], [...two]];
+    const isSame = (at: number): boolean =>
+      mine[at] === other[at] || (mine[at] ?? "") > "~" || (other[at] ?? "") > "~";
+    return mine.length === other.length && mine.every((_, at) => isSame(at));
+  };
+  fc.assert(
+    fc.property(fc.array(near, { maxLength: 6 }), near, (names, name) => {
+      const found = createLookAlikes(names).find(name);
+      const expected = names.filter((other) =>
+        wholeForms(name).some((one) => wholeForms(other).some((two) => isAlike(one, two))),
+      );
+      expect(expected.length === 0 ? [undefined] : expected).toContain(found);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a name among many costs no comparison with each of them", () => {
+  const fold = vi.spyOn(String.prototype, "normalize");
+  try {
+    const names = createLookAlikes(Array.from({ length: 3000 }, (_, at) => `tool_${at}`));
+    for (let at = 0; at < 3000; at += 1) names.find(`other_${at}`);
+    expect(fold.mock.calls.length).toBeLessThan(20 * 6000);
+  } finally {
+    fold.mockRestore();
+  }
+});
+
+test("beyond the limit of compared letters a name of another script counts as alike", () => {
+  const names = createLookAlikes(
+    Array.from({ length: 1000 }, (_, at) => `${at}`.padStart(100, "x")),
+  );
+  const name = `${"中".repeat(99)}x`;
+  let found: string | undefined;
+  for (let at = 0; found === undefined && at < 30; at += 1) found = names.find(name);
+  expect(found).toBeDefined();
+  expect(names.find("plain")).toBeUndefined();
 });
 
 test("a name whose words are taken apart looks like the pattern, and a longer word does not", () => {
