@@ -25,53 +25,47 @@ export function reviewClientData(
   ];
 }
 
+const FOUND = {
+  state: { check: "state", code: "ERR_STATE_REFUSED", at: pointerTo("state") },
+  context: { check: "context", code: "ERR_CONTEXT_REFUSED", at: pointerTo("context") },
+  props: {
+    check: "forwarded_props",
+    code: "ERR_FORWARDED_PROPS_REFUSED",
+    at: pointerTo("forwardedProps"),
+  },
+} as const;
+
 function reviewState(
   { state }: RunAgentInput,
-  settings: RequestSettings,
+  { state: { maxBytes, allowsKey } }: RequestSettings,
   written: readonly string[] | undefined,
 ): Finding[] {
   if (state === undefined) return [];
-  const findings: Finding[] = [];
-  const found = { check: "state", code: "ERR_STATE_REFUSED" } as const;
-  const { maxBytes, allowsKey } = settings.state;
-  if (sizeOf(state) > maxBytes) {
-    const reason = `the state is larger than ${maxBytes} bytes`;
-    const remedy = limitRemedy("state", "max_bytes");
-    findings.push({ ...found, reason, at: pointerTo("state"), remedy });
-  }
+  const findings = reviewSize(state, maxBytes, FOUND.state, "the state is");
   const key = (written ?? keysOf(state)).find((one) => !allowsKey(one));
   if (key !== undefined) {
     const reason = "the state has a key that is not allowed and was not left with the client so";
     const remedy = `send it back as it came, or add to the policy under rules: ag_ui_request: { state: { keys: [${nameOf(key)}] } }`;
-    findings.push({ ...found, reason, at: pointerTo("state", key), remedy });
+    findings.push({ ...FOUND.state, reason, at: pointerTo("state", key), remedy });
   }
   return findings;
 }
 
 function reviewContext(
   { context = [] }: RunAgentInput,
-  { context: settings }: RequestSettings,
+  { context: { maxEntries, maxBytes, allowsDescription } }: RequestSettings,
 ): Finding[] {
-  const found = {
-    check: "context",
-    code: "ERR_CONTEXT_REFUSED",
-    at: pointerTo("context"),
-  } as const;
-  const { maxEntries, maxBytes, allowsDescription } = settings;
   if (context.length > maxEntries) {
     const reason = `the context has more than ${maxEntries} entries`;
-    return [{ ...found, reason, remedy: limitRemedy("context", "max_entries") }];
+    return [{ ...FOUND.context, reason, remedy: limitRemedy("context", "max_entries") }];
   }
   if (context.length === 0) return [];
-  const findings: Finding[] = [];
-  if (sizeOf(context as unknown as JsonValue) > maxBytes) {
-    const reason = `the context is larger than ${maxBytes} bytes`;
-    findings.push({ ...found, reason, remedy: limitRemedy("context", "max_bytes") });
-  }
+  const value = context as unknown as JsonValue;
+  const findings = reviewSize(value, maxBytes, FOUND.context, "the context is");
   const index = context.findIndex(({ description }) => !allowsDescription(description));
   if (index !== -1) {
     findings.push({
-      ...found,
+      ...FOUND.context,
       reason: "the context has an entry whose description is not allowed",
       at: pointerTo("context", index, "description"),
       remedy:
@@ -86,18 +80,24 @@ function reviewProps(
   { forwardedProps: { maxBytes, allowsKey } }: RequestSettings,
 ): Finding[] {
   if (props === undefined) return [];
-  const found = { check: "forwarded_props", code: "ERR_FORWARDED_PROPS_REFUSED" } as const;
   const keys = isJsonObject(props) ? keysOf(props) : [""];
   const key = keys.find((one) => !allowsKey(one));
-  if (key !== undefined) {
-    const reason = "the forwarded properties have a key that is not allowed";
-    const remedy = `add to the policy under rules: ag_ui_request: { forwarded_props: { allow: [${nameOf(key)}] } }`;
-    return [{ ...found, reason, at: pointerTo("forwardedProps", key), remedy }];
-  }
-  if (sizeOf(props) <= maxBytes) return [];
-  const reason = `the forwarded properties are larger than ${maxBytes} bytes`;
-  const remedy = limitRemedy("forwarded_props", "max_bytes");
-  return [{ ...found, reason, at: pointerTo("forwardedProps"), remedy }];
+  if (key === undefined)
+    return reviewSize(props, maxBytes, FOUND.props, "the forwarded properties are");
+  const reason = "the forwarded properties have a key that is not allowed";
+  const remedy = `add to the policy under rules: ag_ui_request: { forwarded_props: { allow: [${nameOf(key)}] } }`;
+  return [{ ...FOUND.props, reason, at: pointerTo("forwardedProps", key), remedy }];
+}
+
+function reviewSize(
+  value: JsonValue,
+  maxBytes: number,
+  found: (typeof FOUND)[keyof typeof FOUND],
+  subject: string,
+): Finding[] {
+  if (Buffer.byteLength(canonicalJson(value)) <= maxBytes) return [];
+  const reason = `${subject} larger than ${maxBytes} bytes`;
+  return [{ ...found, reason, remedy: limitRemedy(found.check, "max_bytes") }];
 }
 
 function limitRemedy(check: string, limit: string): string {
@@ -107,10 +107,6 @@ function limitRemedy(check: string, limit: string): string {
 /** A key as a policy writes it. A key that may contain a person's words becomes a placeholder. */
 function nameOf(key: string): string {
   return isPlainKey(key) ? key : "…";
-}
-
-function sizeOf(value: JsonValue): number {
-  return Buffer.byteLength(canonicalJson(value));
 }
 
 /** The keys of an object, or the indexes of an array: no key list allows an index by accident. */

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ResumeEntry, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "../thread/digest.js";
 import type { StoredRow } from "../store/keyed-store.js";
-import { declinedRow, rowOf } from "../thread/thread-state.js";
+import { rowOf } from "../thread/thread-state.js";
 import type { AskedCall, InterruptState, ThreadState } from "../thread/thread-state.js";
 import type { AnswerClaim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./finding.js";
@@ -119,7 +119,7 @@ export function reviewAnswers(
   }
   for (const [, interrupt] of passed) approvals.push(...approvalOf(interrupt, false));
   if (declined.length > 0 || approvals.some(({ isGranted }) => !isGranted)) {
-    rows.push(declinedRow(stillDeclined(declined, approvals)));
+    rows.push(rowOf("declined", "", { calls: stillDeclined(declined, approvals) }));
   }
   return { findings, rows, claims, approvals };
 }

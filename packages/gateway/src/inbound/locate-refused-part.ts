@@ -30,12 +30,8 @@ export function locateRefusedPart(request: InboundRequest, denial: Denial): Refu
     const part: RunAgentInput = { threadId, runId, messages: [], ...alone };
     const facts = classifyInput(part, { refinements: policy.refinements });
     const event = part as unknown as JsonObject;
-    const { decision } = judge({
-      facts,
-      event,
-      publicHosts: request.publicHosts,
-      isUncounted: true,
-    });
+    const { publicHosts } = request;
+    const { decision } = judge({ facts, event, publicHosts, isUncounted: true });
     return !decision.allow && decision.rule === denial.rule;
   };
   const parts = partsOf(input, request.writtenKeys).slice(0, MAX_PARTS);
@@ -47,7 +43,8 @@ export function locateRefusedPart(request: InboundRequest, denial: Denial): Refu
       : stateAt(part.key, input.state, (state) => isStopped({ state }));
   const isByClass = /^(?:ag_ui\.capability|ag_ui_inbound)$/.test(denial.rule);
   if (!isByClass || part.opens === undefined) return { pointer };
-  return { pointer, remedy: remedyFor(part.opens) };
+  const remedy = `hand the session a token (POST /v1/capabilities), or open it for everybody in the policy under rules: ag_ui_classify: { ${part.opens} }`;
+  return { pointer, remedy };
 }
 
 /** The path below a key of the state, as deep as the rule distinguishes. */
@@ -61,42 +58,33 @@ function stateAt(
   return pointerTo("state", key, ...below);
 }
 
-function remedyFor(opens: string): string {
-  return `hand the session a token (POST /v1/capabilities), or open it for everybody in the policy under rules: ag_ui_classify: { ${opens} }`;
-}
-
 const DISPLAY = "classification: display";
 
 function partsOf(input: RunAgentInput, written: readonly string[] | undefined): Part[] {
   const { messages, resume = [], context = [], forwardedProps, state, tools = [] } = input;
-  const ofInput = (part: string): string => `input: { ${part}: { ${DISPLAY} } }`;
+  const part = (
+    alone: Partial<RunAgentInput>,
+    opened: string,
+    ...at: (string | number)[]
+  ): Part => ({
+    at: pointerTo(...at),
+    alone,
+    opens: `input: { ${opened}: { ${DISPLAY} } }`,
+  });
   return [
-    ...(resume.length === 0
-      ? []
-      : [{ at: pointerTo("resume"), alone: { resume }, opens: ofInput("resume") }]),
+    ...(resume.length === 0 ? [] : [part({ resume }, "resume", "resume")]),
     ...stateParts(state, written),
     ...(forwardedProps === undefined
       ? []
-      : [
-          {
-            at: pointerTo("forwardedProps"),
-            alone: { forwardedProps },
-            opens: ofInput("forwarded_props"),
-          },
-        ]),
+      : [part({ forwardedProps }, "forwarded_props", "forwardedProps")]),
     ...tools.map((tool, index) => ({ at: pointerTo("tools", index), alone: { tools: [tool] } })),
-    ...context.map((entry, index) => ({
-      at: pointerTo("context", index),
-      alone: { context: [entry] },
-      opens: ofInput("context"),
-    })),
+    ...context.map((entry, index) => part({ context: [entry] }, "context", "context", index)),
     // The newest messages first: earlier requests were admitted with the older ones.
     ...messages
-      .map((message, index) => ({
-        at: pointerTo("messages", index),
-        alone: { messages: [message] },
-        opens: ofInput(message.role === "tool" ? "tool_result" : "user_message"),
-      }))
+      .map((message, index) => {
+        const opened = message.role === "tool" ? "tool_result" : "user_message";
+        return part({ messages: [message] }, opened, "messages", index);
+      })
       .toReversed(),
   ];
 }

@@ -10,7 +10,7 @@ import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-st
 import type { TraceWrite } from "../thread/run-notes.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
 import { RunTrace } from "../thread/run-trace.js";
-import { declinedRow, rowOf, shownThread, stateOf } from "../thread/thread-state.js";
+import { rowOf, shownThread, stateOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import type { ClientDialect } from "../event/run.js";
 import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js";
@@ -268,7 +268,7 @@ function undoOf(state: ThreadState, rows: readonly StoredRow[]): TraceWrite {
   const undo: TraceWrite = { rows: [], removed: [] };
   for (const { kind, id } of rows) {
     if (kind === "declined") {
-      undo.rows.push(declinedRow(state.declined));
+      undo.rows.push(rowOf("declined", "", { calls: state.declined }));
       continue;
     }
     const table = { message: state.messages, call: state.calls, interrupt: state.interrupts };

@@ -9,7 +9,7 @@ import type { MessageRecord } from "./message-record.js";
 import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
 import type { SharedState } from "./shared-state.js";
-import { interruptShown, rowOf, sharedRow } from "./thread-state.js";
+import { interruptShown, rowOf } from "./thread-state.js";
 import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
 import type { RowName, StoredRow } from "../store/keyed-store.js";
 
@@ -72,8 +72,8 @@ export class RunNotes {
     const known = this.#state.messages.get(id);
     if (known === undefined) assertRoom(this.#state.messages.size + 1);
     // Two tool results under one id are two messages of the client, and the client did not send every known message.
-    const isElsewhere = known !== undefined && !this.#order.wasSent(id);
-    if (isTwin || (isElsewhere && known.open !== true && this.#order.wasKnown(id))) {
+    const isElsewhere = known !== undefined && !this.#order.sent.has(id);
+    if (isTwin || (isElsewhere && known.open !== true && this.#order.known.has(id))) {
       const contents = new Set([...(known?.content ?? []), ...record.content]);
       record.content = [...contents].slice(-MAX_TWINS);
       delete record.at;
@@ -164,7 +164,7 @@ export class RunNotes {
   shared(left: SharedState): void {
     if (left.digests.length === 0 && this.#state.shared.digests.length === 0) return;
     this.#state.shared = left;
-    this.#pending.put(sharedRow(left));
+    this.#pending.put(rowOf("state", "", left));
   }
 
   /** Records the end of a run whose client got all of it. */
@@ -192,7 +192,7 @@ export class RunNotes {
     }
     this.#pending.put(this.#order.rowMeanwhile(ids));
     // The client may still have the messages it sent, even when the last message list left them out.
-    const kept = new Set([...ids, ...records.keys(), ...this.#order.sent()]);
+    const kept = new Set([...ids, ...records.keys(), ...this.#order.sent.keys()]);
     this.#forgetOthers(kept, ({ run }) => run !== undefined && run !== this.#facts.runId);
     return this.take() ?? { rows: [], removed: [] };
   }

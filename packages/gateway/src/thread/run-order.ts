@@ -18,36 +18,22 @@ export type RunOrderFacts = {
 /** The order of the client's messages, and which of them it may lack. */
 export class RunOrder {
   readonly #facts: RunOrderFacts;
-  /** The messages of the client's request, and those of its earlier history. */
-  readonly #sent: SmallMap<string, true>;
-  readonly #known: SmallMap<string, true>;
+  /** Ids that the client sent with its request. */
+  readonly sent: SmallMap<string, true>;
+  /** Ids that were in the order before this run. */
+  readonly known: SmallMap<string, true>;
   /** True after a message list. */
   isRestated = false;
 
   constructor(facts: RunOrderFacts) {
     this.#facts = facts;
-    this.#sent = tableOf(facts.sent);
-    this.#known = tableOf(facts.state.order);
-  }
-
-  /** True when the client sent it with its request. */
-  wasSent(id: string): boolean {
-    return this.#sent.has(id);
-  }
-
-  /** Ids that the client sent with its request. */
-  sent(): Iterable<string> {
-    return this.#sent.keys();
-  }
-
-  /** True when it was in the order before this run. */
-  wasKnown(id: string): boolean {
-    return this.#known.has(id);
+    this.sent = tableOf(facts.sent);
+    this.known = tableOf(facts.state.order);
   }
 
   /** True when this run created it. */
   isFresh(id: string): boolean {
-    return !this.#sent.has(id) && !this.#known.has(id);
+    return !this.sent.has(id) && !this.known.has(id);
   }
 
   /** Ids in order. After a message list, older clients disagree about the positions of reasoning. */
@@ -60,7 +46,7 @@ export class RunOrder {
     const { conversation, isOld, state } = this.#facts;
     const isLost = isOld && this.isRestated;
     return ids.filter((id) => {
-      if (this.#sent.has(id) && !state.messages.has(id)) return false;
+      if (this.sent.has(id) && !state.messages.has(id)) return false;
       return !isLost || conversation.roleOf(id) !== "reasoning";
     });
   }
@@ -106,7 +92,7 @@ export class RunOrder {
   #isLoose(id: string): boolean {
     const { conversation, state, isOld } = this.#facts;
     if (isOld && conversation.roleOf(id) === "reasoning") return true;
-    return state.loose.has(id) && !this.#sent.has(id);
+    return state.loose.has(id) && !this.sent.has(id);
   }
 }
 

@@ -259,23 +259,13 @@ export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState):
   return [...fresh].slice(0, room).map((id) => ({ kind: "tool", id, value: {} }));
 }
 
-type DeclinedValue = { calls: readonly AskedCall[] };
-
-/** The row of the shared state. */
-export function sharedRow(shared: SharedState): StoredRow {
-  return { kind: "state", id: "", value: shared as unknown as JsonObject };
-}
-
-/** The row of the declined calls. */
-export function declinedRow(calls: readonly AskedCall[]): StoredRow {
-  return { kind: "declined", id: "", value: { calls } as unknown as JsonObject };
-}
+type DeclinedValue = { readonly calls: readonly AskedCall[] };
 
 /** Creates a row. */
 export function rowOf(
-  kind: "message" | "shown" | "call" | "interrupt",
+  kind: "message" | "shown" | "call" | "interrupt" | "state" | "declined",
   id: string,
-  value: MessageRecord | CallState | InterruptState,
+  value: MessageRecord | CallState | InterruptState | SharedState | DeclinedValue,
 ): StoredRow {
   return { kind, id, value: value as unknown as JsonObject };
 }
