@@ -44,24 +44,22 @@ export function reviewAnswers(
   const covered = new Set<string>();
   const check = createAnswerCheck();
   for (const [index, entry] of resume.entries()) {
-    const place = { at: pointerTo("resume", index), about: entry.interruptId };
-    const find = (code: FindingCode, reason: string): void =>
-      void findings.push({ check: "resume", code, reason, ...place });
+    const at = pointerTo("resume", index);
+    const found = (code: FindingCode, reason: string): Finding => ({
+      check: "resume",
+      code,
+      reason,
+      at,
+      about: entry.interruptId,
+    });
     const interrupt = interrupts.get(entry.interruptId);
     if (interrupt === undefined) {
-      find("ERR_RESUME_UNKNOWN", "the interrupt is not open on this thread");
+      findings.push(found("ERR_RESUME_UNKNOWN", "the interrupt is not open on this thread"));
       continue;
     }
-    const answer = digestOf({
-      status: entry.status,
-      payload: (entry.payload ?? null) as JsonValue,
-    });
-    const answered: Finding = {
-      check: "resume",
-      code: "ERR_RESUME_ANSWERED",
-      reason: "the interrupt was answered before",
-      ...place,
-    };
+    const { status, payload = null } = entry;
+    const answer = digestOf({ status, payload: payload as JsonValue });
+    const answered = found("ERR_RESUME_ANSWERED", "the interrupt was answered before");
     const isSecond = covered.has(entry.interruptId);
     const isGranted = isGrant(entry);
     // No run has finished with the approval, or the interrupt would not be open.
@@ -71,11 +69,11 @@ export function reviewAnswers(
     // Only the first answer is checked, so that thousands of answers to one interrupt are not validated one by one.
     if (isSecond) continue;
     covered.add(entry.interruptId);
-    if (entry.status === "resolved") {
-      if (isExpired(interrupt, now)) find("ERR_RESUME_EXPIRED", "the interrupt's time is over");
-      else if (!fits(entry, interrupt, check)) {
-        find("ERR_RESUME_MISMATCH", "the answer does not fit the interrupt's schema");
-      }
+    if (status === "resolved" && isExpired(interrupt, now)) {
+      findings.push(found("ERR_RESUME_EXPIRED", "the interrupt's time is over"));
+    } else if (status === "resolved" && !fits(entry, interrupt, check)) {
+      const reason = "the answer does not fit the interrupt's schema";
+      findings.push(found("ERR_RESUME_MISMATCH", reason));
     }
     const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
     const withdrawn = `withdrawn ${interrupt.runId} ${entry.interruptId}`;
@@ -107,14 +105,12 @@ export function reviewAnswers(
     return { findings, rows, claims, approvals };
   }
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
-    const reason = "an open interrupt is not answered";
-    const open = passed.map(([id]) => id);
     findings.push({
       check: "resume",
       code: "ERR_RESUME_INCOMPLETE",
-      reason,
+      reason: "an open interrupt is not answered",
       at: pointerTo("resume"),
-      open,
+      open: passed.map(([id]) => id),
     });
   }
   for (const [, interrupt] of passed) approvals.push(...approvalOf(interrupt, false));

@@ -46,14 +46,8 @@ export function reviewKeys(
   });
   const findings: Finding[] = [];
   const find = (reason: string, at: string, more: Partial<Finding> = {}): void => {
-    const place = at === "" ? {} : { at };
-    findings.push({
-      check: "unknown_keys",
-      code: "ERR_INBOUND_UNKNOWN_KEY",
-      reason,
-      ...place,
-      ...more,
-    });
+    const found = { check: "unknown_keys", code: "ERR_INBOUND_UNKNOWN_KEY" } as const;
+    findings.push({ ...found, reason, at: at === "" ? undefined : at, ...more });
   };
   if (respelled !== undefined) {
     find("a key is another spelling of one that AG-UI defines", pointerOf(respelled.path), {
@@ -79,11 +73,7 @@ export function reviewKeys(
   const isMixed = isText && Object.keys(raw).length > 1;
   if (first !== undefined || isMixed) {
     const isReportOnly = unknownKeys === "strip" && !isMixed;
-    find(
-      "AG-UI does not define a part of the request",
-      pointerOf(first ?? ""),
-      isReportOnly ? { isReportOnly } : {},
-    );
+    find("AG-UI does not define a part of the request", pointerOf(first ?? ""), { isReportOnly });
   }
   return { findings, removed, isAmbiguous: respelled !== undefined };
 }

@@ -7,7 +7,7 @@ import type { Approval } from "./interrupt-answers.js";
 import { earlierThread } from "../thread/earlier-thread.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
-import type { TraceWrite } from "../thread/run-notes.js";
+import type { TraceWrite } from "../thread/run-changes.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
 import { RunTrace } from "../thread/run-trace.js";
 import { rowOf, shownThread, stateOf } from "../thread/thread-state.js";

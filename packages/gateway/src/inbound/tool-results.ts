@@ -27,20 +27,22 @@ export function reviewToolResults(
     );
     if (asked.some((answer) => restatesAnswer(message, answer))) continue;
     const at = pointerTo("messages", places.get(message) ?? 0);
-    const find = (code: FindingCode, reason: string): void =>
-      void findings.push({ check: "tool_results", code, reason, at, about: toolCallId });
-    const twice: Finding = {
+    const found = (code: FindingCode, reason: string): Finding => ({
       check: "tool_results",
-      code: "ERR_TOOL_RESULT_TWICE",
-      reason: "the call was answered before",
+      code,
+      reason,
       at,
       about: toolCallId,
-    };
+    });
+    const twice = found("ERR_TOOL_RESULT_TWICE", "the call was answered before");
     const call = calls.get(toolCallId);
     if (call?.arguments === undefined) {
-      find("ERR_TOOL_RESULT_UNKNOWN", "the call it answers was not delivered on this thread");
+      const reason = "the call it answers was not delivered on this thread";
+      findings.push(found("ERR_TOOL_RESULT_UNKNOWN", reason));
     } else if (!call.isClients) {
-      find("ERR_TOOL_RESULT_FOREIGN", "the tool it answers for is not the client's");
+      findings.push(
+        found("ERR_TOOL_RESULT_FOREIGN", "the tool it answers for is not the client's"),
+      );
     } else if (call.isAnswered === true || answered.has(toolCallId)) {
       findings.push(twice);
     } else {

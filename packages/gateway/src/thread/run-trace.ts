@@ -3,8 +3,8 @@ import { Conversation } from "./conversation.js";
 import { ClientCall } from "./client-message.js";
 import type { ClientMessage } from "./client-message.js";
 import { clientPlaces } from "./earlier-thread.js";
-import type { TraceWrite } from "./run-notes.js";
-import { RunNotes } from "./run-notes.js";
+import type { TraceWrite } from "./run-changes.js";
+import { RunChanges } from "./run-changes.js";
 import { RunState } from "./run-state.js";
 import type { SharedState } from "./shared-state.js";
 import type { ThreadState } from "./thread-state.js";
@@ -19,7 +19,7 @@ import type { ThreadState } from "./thread-state.js";
 export class RunTrace {
   readonly #conversation: Conversation;
   readonly #state: ThreadState;
-  readonly #notes: RunNotes;
+  readonly #changes: RunChanges;
   readonly #sentState: RunAgentInput["state"];
   readonly #isStateTaken: boolean;
   /** Created with the first event about it: most runs have none. */
@@ -48,7 +48,7 @@ export class RunTrace {
     this.#sentState = input.state;
     const places = clientPlaces(state, input.messages, isHistoryChecked);
     this.#conversation = new Conversation(places, input.messages);
-    this.#notes = new RunNotes({
+    this.#changes = new RunChanges({
       conversation: this.#conversation,
       state,
       sent: input.messages.map(({ id }) => id),
@@ -61,14 +61,14 @@ export class RunTrace {
 
   /** Tracks an event that is about to be delivered. */
   see(event: AgUiEvent): void {
-    this.#notes.next();
+    this.#changes.next();
     switch (event.type) {
       case "TEXT_MESSAGE_CONTENT":
       case "REASONING_MESSAGE_CONTENT":
         return this.#content(event);
       case "TOOL_CALL_ARGS": {
         const found = this.#conversation.findCall(event.toolCallId);
-        found?.call.arguments.append(event.delta, this.#notes.moment);
+        found?.call.arguments.append(event.delta, this.#changes.moment);
         found?.call.annotate(event);
         return undefined;
       }
@@ -90,7 +90,7 @@ export class RunTrace {
         return this.#activity(event);
       case "ACTIVITY_DELTA":
         if (this.#roleOf(event.messageId) === "activity") {
-          this.#notes.putActivity(event.messageId, event.activityType);
+          this.#changes.putActivity(event.messageId, event.activityType);
         }
         return undefined;
       case "MESSAGES_SNAPSHOT":
@@ -103,8 +103,8 @@ export class RunTrace {
         this.isOver = false;
         for (const message of event.input?.messages ?? []) {
           if (this.#conversation.has(message.id)) continue;
-          this.#notes.next();
-          this.#notes.put(this.#conversation.append(message));
+          this.#changes.next();
+          this.#changes.put(this.#conversation.append(message));
         }
         return undefined;
       case "RUN_FINISHED":
@@ -118,12 +118,12 @@ export class RunTrace {
 
   /** Rows that must be durable before the events so far are delivered; `undefined` when there are none. */
   take(): TraceWrite | undefined {
-    return this.#notes.take();
+    return this.#changes.take();
   }
 
   /** The rows of a run that broke off, or whose client disconnected: the client has the delivered events, or fewer. */
   cut(): TraceWrite {
-    return this.#notes.cut(this.#sharedState(true), this.isOver);
+    return this.#changes.cut(this.#sharedState(true), this.isOver);
   }
 
   #sharedState(isCut: boolean): SharedState {
@@ -137,7 +137,7 @@ export class RunTrace {
   #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {
     const message = this.#target(event.messageId);
     if (message === undefined) return;
-    message.text.append(event.delta, this.#notes.moment);
+    message.text.append(event.delta, this.#changes.moment);
     message.annotate(event);
   }
 
@@ -147,7 +147,7 @@ export class RunTrace {
       this.#conversation.find(event.messageId) ?? this.#conversation.append(opened(event));
     message.annotate(event);
     message.isOpen = true;
-    this.#notes.put(message);
+    this.#changes.put(message);
   }
 
   #end(event: EventOf<"TEXT_MESSAGE_END"> | EventOf<"REASONING_MESSAGE_END">): void {
@@ -155,20 +155,20 @@ export class RunTrace {
     if (message === undefined) return;
     message.annotate(event);
     message.isOpen = false;
-    this.#notes.put(message);
+    this.#changes.put(message);
   }
 
   #startCall(event: EventOf<"TOOL_CALL_START">): void {
     const known = this.#conversation.findCall(event.toolCallId);
     const message = known?.message ?? this.#parentOf(event);
     const call =
-      known?.call ?? new ClientCall(event.toolCallId, event.toolCallName, "", this.#notes.moment);
+      known?.call ?? new ClientCall(event.toolCallId, event.toolCallName, "", this.#changes.moment);
     if (known === undefined) this.#conversation.addCall(message, call);
     call.name = event.toolCallName;
     call.isOpen = true;
     call.annotate(event);
-    this.#notes.put(message);
-    this.#notes.putCall(call);
+    this.#changes.put(message);
+    this.#changes.putCall(call);
   }
 
   #endCall(event: EventOf<"TOOL_CALL_END">): void {
@@ -176,8 +176,8 @@ export class RunTrace {
     if (found === undefined) return;
     found.call.annotate(event);
     found.call.isOpen = false;
-    this.#notes.put(found.message);
-    this.#notes.putCall(found.call);
+    this.#changes.put(found.message);
+    this.#changes.putCall(found.call);
   }
 
   #answer(event: EventOf<"TOOL_CALL_RESULT">): void {
@@ -192,8 +192,8 @@ export class RunTrace {
     const twin = this.#conversation.has(messageId);
     const message = this.#conversation.insertToolResult(source, toolCallId);
     message.annotate(event);
-    this.#notes.put(message, twin);
-    this.#notes.answered(toolCallId);
+    this.#changes.put(message, twin);
+    this.#changes.answered(toolCallId);
   }
 
   #encrypted(event: EventOf<"REASONING_ENCRYPTED_VALUE">): void {
@@ -206,7 +206,7 @@ export class RunTrace {
     // The type belongs to its value.
     if (event.encryptedValueType === undefined) delete holder.fields["encryptedValueType"];
     else holder.fields["encryptedValueType"] = event.encryptedValueType;
-    this.#notes.put(message);
+    this.#changes.put(message);
   }
 
   #activity(event: EventOf<"ACTIVITY_SNAPSHOT">): void {
@@ -214,21 +214,21 @@ export class RunTrace {
     const source: Message = { id, role: "activity", activityType, content };
     const isNew = !this.#conversation.has(id);
     if (event.replace !== false || (isNew && !this.#state.shown.has(id))) {
-      this.#notes.putActivity(id, activityType);
+      this.#changes.putActivity(id, activityType);
     }
     if (isNew) this.#conversation.append(source);
     else if (event.replace !== false) this.#conversation.replace(source);
   }
 
   #restate({ messages }: EventOf<"MESSAGES_SNAPSHOT">): void {
-    const notes = this.#notes;
+    const changes = this.#changes;
     const hasReasoning = messages.some(({ role }) => role === "reasoning");
     const fresh = messages.filter((message) => !this.#conversation.holds(message));
     const spoken = fresh.filter(({ role }) => role !== "activity");
     for (const message of fresh) {
-      if (message.role === "activity") notes.putActivity(message.id, message.activityType);
+      if (message.role === "activity") changes.putActivity(message.id, message.activityType);
     }
-    const heldBefore = notes.beforeRestating(spoken.flatMap(({ id }) => this.#target(id) ?? []));
+    const heldBefore = changes.beforeRestating(spoken.flatMap(({ id }) => this.#target(id) ?? []));
     this.#conversation.restate(
       messages,
       // Activities do not matter here: clients do not send them back.
@@ -237,14 +237,14 @@ export class RunTrace {
     for (const { id, role } of spoken) {
       const message = this.#conversation.find(id);
       if (message === undefined) continue;
-      message.since = notes.next();
-      notes.put(message, this.#isOld && role === "reasoning");
-      for (const call of message.calls) notes.putCall(call);
+      message.since = changes.next();
+      changes.put(message, this.#isOld && role === "reasoning");
+      for (const call of message.calls) changes.putCall(call);
     }
-    notes.afterRestating(heldBefore);
+    changes.afterRestating(heldBefore);
     for (const message of fresh) {
       if (message.role === "tool" && !this.#isClientsAnswer(message.toolCallId))
-        notes.answered(message.toolCallId);
+        changes.answered(message.toolCallId);
     }
   }
 
@@ -255,14 +255,14 @@ export class RunTrace {
   }
 
   #finish({ outcome }: EventOf<"RUN_FINISHED">): void {
-    this.#notes.asked(outcome?.type === "interrupt" ? outcome.interrupts : []);
+    this.#changes.asked(outcome?.type === "interrupt" ? outcome.interrupts : []);
     this.#over();
   }
 
   #over(): void {
     this.isOver = true;
-    this.#notes.shared(this.#sharedState(false));
-    this.#notes.over();
+    this.#changes.shared(this.#sharedState(false));
+    this.#changes.over();
   }
 
   #target(id: string): ClientMessage | undefined {

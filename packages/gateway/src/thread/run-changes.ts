@@ -16,8 +16,8 @@ import type { RowName, StoredRow } from "../store/keyed-store.js";
 /** Contents kept of messages that share an id. */
 const MAX_TWINS = 8;
 
-/** Options of {@link RunNotes}. */
-export type RunNotesFacts = RunOrderFacts & {
+/** Options of {@link RunChanges}. */
+export type RunChangesFacts = RunOrderFacts & {
   /** Tools that the client declared for this run. */
   readonly clientTools: ReadonlySet<string>;
   /** The run began without an answer to the open interrupts. */
@@ -25,8 +25,8 @@ export type RunNotesFacts = RunOrderFacts & {
 };
 
 /** Records the changes of one run to its conversation, as rows for the ledger. */
-export class RunNotes {
-  readonly #facts: RunNotesFacts;
+export class RunChanges {
+  readonly #facts: RunChangesFacts;
   readonly #state: ThreadState;
   readonly #order: RunOrder;
   readonly #pending = new PendingRows();
@@ -38,7 +38,7 @@ export class RunNotes {
   #isBegun = false;
   #moment = 0;
 
-  constructor(facts: RunNotesFacts) {
+  constructor(facts: RunChangesFacts) {
     this.#facts = facts;
     this.#state = facts.state;
     this.#order = new RunOrder(facts);
