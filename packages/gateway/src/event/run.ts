@@ -121,8 +121,8 @@ export type Run = {
   /** Rate caps that several gateways count together. The run is held while the gateway asks the store. */
   readonly caps?: SharedCaps | undefined;
   readonly hold?: Hold;
-  /** Closes the connection to the agent; the first reason stays. */
-  readonly cancel: (reason: string) => void;
+  /** Closes the connection to the agent. */
+  readonly cancel: () => void;
 };
 
 /** The number of events that a connection forwarded and blocked. */

@@ -224,7 +224,7 @@ class Drive {
     if ((fromTransport || isLate) && run.progress.isOver) return {};
     const failure = failureOf(error);
     run.observer.failed(failure.code, error);
-    run.cancel(failure.code);
+    run.cancel();
     if (isCountersignError(error) && !fromTransport) {
       const context = createEventContext(run.clock.now());
       context.refused = error.code;

@@ -44,7 +44,7 @@ export class ActiveRun implements RunOpening {
   readonly connection: Connection;
   /** Aborts the connection to the agent; carries the reason of a stop. */
   readonly stopped = new LightSignal();
-  /** Closes the connection to the agent; the first reason stays. */
+  /** Closes the connection to the agent. */
   readonly cancel = (): void => this.stopped.abort();
   readonly #context: GatewayContext;
   readonly #agent: string;

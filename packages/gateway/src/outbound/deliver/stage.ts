@@ -31,7 +31,7 @@ class DeliverStep extends PassingStep {
     const failure = deliverOne(this.#run, this.#client, context);
     if (failure === undefined) return;
     this.#run.observer.failed(failure.code, undefined, context);
-    this.#run.cancel(failure.code);
+    this.#run.cancel();
     this.end({ failure });
   }
 

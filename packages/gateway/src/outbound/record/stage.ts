@@ -171,7 +171,7 @@ class RecordStep extends PassingStep {
     const run = this.#run;
     run.backlog.set(0);
     run.observer.failed(failure.code, error);
-    run.cancel(failure.code);
+    run.cancel();
     this.next.end({ failure });
   }
 }
