@@ -2,6 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { within } from "../base/signal.js";
 import { createTicketSeal } from "../access/ticket-seal.js";
 import type { TicketSeal } from "../access/ticket-seal.js";
 import type { Journal } from "../base/ports.js";
@@ -169,10 +170,8 @@ export class Fleet {
     await this.#beating;
     clearTimeout(this.#timer);
     await this.#following?.stop();
-    await Promise.race([
-      this.#store.leave().catch(() => undefined),
-      new Promise((resolve) => setTimeout(resolve, LEAVE_MS)),
-    ]);
+    const left = this.#store.leave().catch(() => undefined);
+    await within(left, LEAVE_MS);
     await this.#store.close();
   }
 

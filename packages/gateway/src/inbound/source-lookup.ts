@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIPv4 } from "node:net";
+import { within } from "../base/signal.js";
 
 /** Resolves the addresses of a host; rejects if it has none. */
 export type LookupHost = (host: string) => Promise<readonly string[]>;
@@ -65,12 +66,7 @@ export async function findPublicHosts(
       // A host that does not resolve is not public.
     }
   });
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, longestMs);
-  });
-  await Promise.race([Promise.all(lookups), deadline]);
-  clearTimeout(timer);
+  await within(Promise.all(lookups), longestMs);
   return new Set(found);
 }
 

@@ -12,6 +12,7 @@ import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
+import { within } from "../base/signal.js";
 import { OpenThread, ThreadLease, WithheldThreads } from "./thread-lease.js";
 
 /** A request to admit, with its principal, agent and policy. */
@@ -179,15 +180,6 @@ export class ThreadAdmission {
  */
 function ownerRow({ id }: Principal): StoredRow {
   return { kind: "thread", id: "", value: { owner: id } };
-}
-
-async function within(promise: Promise<void>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
 
 /** The partition of a thread's rows. The scope is the session where requests have no principal. */
