@@ -76,7 +76,7 @@ export function render({ versions, cells }) {
     ...rows,
     ...(numbered.length === 0 ? [] : ["", ...numbered]),
     "",
-    "What the starter policy keeps back when it enforces, and the errors that `@ag-ui/client` 1.0.0 gets then:",
+    "The starter policy in enforce mode withholds these events, and `@ag-ui/client` 1.0.0 gets these errors:",
     "",
     "| framework | event (rule), error |",
     "|---|---|",

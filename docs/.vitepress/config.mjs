@@ -1,11 +1,12 @@
 // The documentation as a site: `npm run docs` serves it, `npm run docs:build` builds it and fails on a dead link.
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../../scripts/anchors.mjs";
+import { correctTheme, keepHeadsNamed } from "./accessible.mjs";
 import { drawDiagrams } from "./diagrams.mjs";
 import { resolveLinks } from "./links.mjs";
 import { writeLlms } from "./llms.mjs";
 import { showAsWritten } from "./markup.mjs";
-import { listPages, sitePathOf } from "./pages.mjs";
+import { addressOf, listPages, sitePathOf } from "./pages.mjs";
 import { createSidebars, listGroups } from "./sidebar.mjs";
 
 const pages = listPages();
@@ -23,15 +24,24 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: anchorOf },
     attrs: { disable: true },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config(markdown) {
       resolveLinks(markdown, pages);
       drawDiagrams(markdown);
       showAsWritten(markdown);
+      keepHeadsNamed(markdown);
     },
   },
-  vite: { build: { chunkSizeWarningLimit: 4096 } },
+  vite: { build: { chunkSizeWarningLimit: 4096 }, plugins: [correctTheme()] },
   themeConfig: {
     search: { provider: "local" },
+    nav: [
+      { text: "Tutorial", link: addressOf("docs/start/tutorial.md") },
+      { text: "Concepts", link: addressOf("docs/concepts.md") },
+      { text: "How-to", link: addressOf("docs/how-to/read-a-denial.md") },
+      { text: "Reference", link: addressOf("docs/reference/configuration.md") },
+      { text: "Explain", link: addressOf("docs/explain/architecture.md") },
+    ],
     sidebar: createSidebars(),
     outline: [2, 3],
   },

@@ -5,6 +5,7 @@ import { addressOf, listPages, titleOf } from "./pages.mjs";
 const GROUPS = {
   Start: [
     "README.md",
+    "start/demo.md",
     "start/tutorial.md",
     "start/typescript.md",
     "start/python.md",
@@ -87,6 +88,7 @@ const GROUPS = {
     "wire-proto.md",
     "projection.md",
     "compatibility.md",
+    "reference/frameworks.md",
   ],
   "Red team": [
     "redteam/running.md",
@@ -105,6 +107,7 @@ const GROUPS = {
     "security/fuzzing.md",
     "faults.md",
     "performance.md",
+    "explain/performance-method.md",
     "decisions/README.md",
     "../CHANGELOG.md",
     "../CONTRIBUTING.md",
