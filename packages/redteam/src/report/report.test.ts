@@ -1,11 +1,13 @@
 import { ownMember, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { findBrowser, startBrowser } from "@countersign/testkit";
+import { findBrowser, sseFrame, startBrowser, startFakeAgent } from "@countersign/testkit";
+import type { FakeAnswer } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHardenedAgent, createVulnerableAgent, serveAgent } from "../agents/index.js";
 import type { RunningAgent } from "../agents/index.js";
 import type { TraceEntry } from "../oatf/index.js";
 import type { Outcome } from "../runner/run-document.js";
+import { answering, FINISHED, STARTED } from "../runner/testing/scripted.js";
 import { librarySources, loadSources } from "../library/library.js";
 import { compareWithBaseline, isRegression } from "./baseline.js";
 import { writeHtml } from "./html.js";
@@ -167,16 +169,74 @@ test.each(UNDELIVERED)(
     const id = `${name.toUpperCase()}-001`;
     const text = `oatf: "0.1"\nattack:\n  id: ${id}\n  execution: ${execution}\n  indicators: [${indicator}]\n`;
     const ran = await runSuite(loadSources([{ name, text }]), { target: vulnerable.url });
-    expect(ran.summary.error + ran.summary.unsupported).toBe(1);
-    const junit = writeJunit(ran);
-    expect(junit).toMatch(/<(error|skipped) message=/);
-    const run = (ownMember(parseJson(writeSarif(ran)), "runs") as JsonValue[])[0] ?? null;
-    const [invocation = null] = ownMember(run, "invocations") as JsonValue[];
-    expect(ownMember(invocation, "executionSuccessful")).toBe(false);
-    const page = writeHtml(ran);
-    expect(page).not.toMatch(/data-verdict="(?:blocked|resisted)"/);
-    const written = [JSON.stringify(withoutTraces(ran)), junit, JSON.stringify(invocation), page];
-    for (const report of written) for (const word of named) expect(report).toContain(word);
+    expect(ran.remarks).toEqual([]);
+    expectUndecided(ran, named);
+  },
+);
+
+/** Every report names a document that was not decided, and why; none counts it as a defence. */
+function expectUndecided(ran: SuiteReport, named: readonly string[]): void {
+  expect(ran.summary.error + ran.summary.unsupported).toBe(1);
+  const junit = writeJunit(ran);
+  expect(junit).toMatch(/<(error|skipped) message=/);
+  const run = (ownMember(parseJson(writeSarif(ran)), "runs") as JsonValue[])[0] ?? null;
+  const [invocation = null] = ownMember(run, "invocations") as JsonValue[];
+  expect(ownMember(invocation, "executionSuccessful")).toBe(false);
+  const page = writeHtml(ran);
+  expect(page).not.toMatch(/data-verdict="(?:blocked|resisted)"/);
+  expect(writeMarkdown(ran)).toContain("### Not decided (1)");
+  const written = [JSON.stringify(withoutTraces(ran)), junit, JSON.stringify(invocation), page];
+  for (const report of written) for (const word of named) expect(report).toContain(word);
+}
+
+/** Agents that answer a greeting, and answer the attack so that nothing can be said of it. */
+const UNHEARD: readonly [name: string, answer: (body: string) => FakeAnswer, ...string[]][] = [
+  [
+    "rejected before its payload",
+    () => ({ status: 403, pieces: ['{"code":"ERR_SETUP"}'] }),
+    "phase setup",
+    "strike",
+  ],
+  [
+    "broken off",
+    (body) => ({ pieces: answering(body, [STARTED].map(sseFrame)) }),
+    "without RUN_FINISHED",
+  ],
+  [
+    "failed by the agent",
+    (body) => ({
+      pieces: answering(
+        body,
+        [STARTED, { type: "RUN_ERROR", message: "no model", code: "MODEL_DOWN" }].map(sseFrame),
+      ),
+    }),
+    "MODEL_DOWN",
+  ],
+  ["rejected as unauthorized", () => ({ status: 401, pieces: ["no"] }), "status 401"],
+];
+
+test.each(UNHEARD)(
+  "every report says of an attack that was %s that it was not decided, and why",
+  async (_, answer, ...named) => {
+    const greeted = [
+      STARTED,
+      { type: "TEXT_MESSAGE_CHUNK", messageId: "a", delta: "Hi" },
+      FINISHED,
+    ];
+    const agent = await startFakeAgent(({ body }) =>
+      body.includes("PAYLOAD") ? answer(body) : { pieces: answering(body, greeted.map(sseFrame)) },
+    );
+    const input = "{run_agent_input: {messages: [{id: m, role: user, content: PAYLOAD}]}}";
+    const text = `oatf: "0.1"
+attack:
+  id: UNHEARD-001
+  execution: {mode: ag_ui_client, phases: [{name: setup, state: ${input}, trigger: {event: run_finished}}, {name: strike, state: ${input}}]}
+  indicators: [{target: response.content, pattern: {contains: zzz}}]
+`;
+    const ran = await runSuite(loadSources([{ name: "unheard", text }]), { target: agent.url });
+    await agent.stop();
+    expect(ran.remarks).toEqual([]);
+    expectUndecided(ran, named);
   },
 );
 
