@@ -62,8 +62,10 @@ export class Addresses {
   #isEscaped = false;
   #lineIsBlank = true;
   #closedImage = false;
-  /** A footnote was written: markdown-to-jsx reads the lines behind one as one paragraph, empty lines too. */
-  #sawFootnote = false;
+  /** A label of a footnote (`[^1]`) was written. */
+  #sawFootnoteLabel = false;
+  /** A footnote may have begun: markdown-to-jsx reads the lines behind it as one paragraph, empty lines too. */
+  #isInFootnote = false;
   #destination: Reading | undefined;
   #autolink: Reading | undefined;
   /** The open brackets before code within a line started. */
@@ -102,10 +104,13 @@ export class Addresses {
         if (before === CLOSE) this.#begin(this.#openImages > 0 ? "image" : "link");
         return undefined;
       case COLON:
-        if (before === CLOSE) this.#begin("definition");
+        if (before === CLOSE) {
+          this.#begin("definition");
+          this.#isInFootnote ||= this.#sawFootnoteLabel;
+        }
         return undefined;
       case CARET:
-        if (before === OPEN) this.#sawFootnote = true;
+        if (before === OPEN) this.#sawFootnoteLabel = true;
         return undefined;
       case TICK:
         this.#isPlain = false;
@@ -193,11 +198,13 @@ export class Addresses {
     return this.#sawImage && images ? "images" : undefined;
   }
 
-  /** An empty line ends a paragraph and all of its brackets; for marked one with a tab does not. */
+  /** An empty line ends a paragraph and all of its brackets; for marked one with a tab does not. In a footnote open ones stay open. */
   #endLine(): void {
-    if (this.#lineIsBlank && !this.#sawFootnote) {
-      this.#brackets = [];
-      this.#openImages = 0;
+    if (this.#lineIsBlank) {
+      if (!this.#isInFootnote) this.#brackets = [];
+      if (!this.#isInFootnote || this.#isPlain) {
+        this.#openImages = this.#brackets.filter((isImage) => isImage).length;
+      }
     }
     this.#lineIsBlank = true;
   }

@@ -165,6 +165,7 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["markup", "`<bdo dir=rtl><b title='> elpmaxe.live ot og"],
   // An empty line ends no footnote to markdown-to-jsx.
   ["images", "[^1]: ![a\n\n  ](//evil.example/x)"],
+  ["images", "[^1]: ![a `]` b\n\n  ](//evil.example/x)"],
   ["links", "[^1]: [a\n\n  ](javascript:alert(1))"],
 ];
 
