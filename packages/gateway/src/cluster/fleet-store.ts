@@ -82,6 +82,7 @@ const SWEEP = [
 /** The live gateways of a log, except one. */
 const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
   WHERE log = $1 AND gateway <> $2 AND seen_at >= ${NOW} - ${FRESH_MS} ORDER BY gateway`;
+const AGE = `SELECT ${NOW} - seen_at AS age FROM countersign_gateways WHERE log = $1 AND gateway = $2`;
 const SESSIONS = `SELECT gateway, session, last_seen, view FROM countersign_gateway_sessions
   WHERE log = $1 AND gateway <> $2 AND ($3::text IS NULL OR session = $3)
   AND gateway IN (SELECT gateway FROM countersign_gateways WHERE log = $1 AND seen_at >= ${NOW} - ${FRESH_MS})
@@ -128,6 +129,11 @@ export async function openFleetStore(options: FleetStoreOptions) {
     members: async (): Promise<FleetMember[]> => {
       const rows = await database.query<{ gateway: string; facts: string }>(MEMBERS, own);
       return rows.map((row) => ({ id: row.gateway, facts: parseJson(row.facts) as JsonObject }));
+    },
+    /** Milliseconds since a gateway's last heartbeat; `undefined` without a row. */
+    heartbeatAge: async (member: string): Promise<number | undefined> => {
+      const [row] = await database.query<{ age: string }>(AGE, [name, member]);
+      return row === undefined ? undefined : Number(row.age);
     },
     /** Sessions of the other live gateways, or the rows of one session. */
     sessions: async (session?: string): Promise<FleetRow[]> => {

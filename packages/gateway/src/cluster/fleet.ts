@@ -107,6 +107,11 @@ export class Fleet {
     return this.#store.members();
   }
 
+  /** Milliseconds since the last heartbeat of a gateway; `undefined` if the database does not know it. */
+  heartbeatAge(gateway: string): Promise<number | undefined> {
+    return this.#store.heartbeatAge(gateway);
+  }
+
   /** Sessions at the other gateways. */
   sessions(session?: string): Promise<FleetRow[]> {
     return this.#store.sessions(session);

@@ -14,6 +14,8 @@ import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
 import { within } from "../base/signal.js";
 import { OpenThread, ThreadLease, WithheldThreads } from "./thread-lease.js";
+import { ThreadLocks } from "./thread-locks.js";
+import type { LedgerPeers, ThreadLock } from "./thread-locks.js";
 
 /** A request to admit, with its principal, agent and policy. */
 export type AdmissionRequest = {
@@ -27,21 +29,31 @@ export type AdmissionRequest = {
   readonly policy: CompiledPolicy;
 };
 
+const ACTIVE: Finding = {
+  check: "runs",
+  code: "ERR_RUN_ACTIVE",
+  reason: "the thread has an open run",
+  at: "/threadId",
+};
+
 /** How long a request waits until the run before it is saved. */
 export const PATIENCE_MS = 5000;
 /** How long a request waits for a run whose client may have disconnected. */
 const NOTICE_MS = 500;
 
-/** Admits requests to threads; the only owner of their locks at this gateway and of their withheld content. */
+/** Admits requests to threads; the only owner of their locks and of their withheld content. */
 export class ThreadAdmission {
   readonly #store: KeyedStore;
   readonly #clock: Clock;
   readonly #open = new Map<string, OpenThread>();
   readonly #registers = new WithheldThreads();
+  readonly #locks: ThreadLocks | undefined;
 
-  constructor(store: KeyedStore, clock: Clock) {
+  /** @param peers the gateways that write to the same store; without it, no other gateway does */
+  constructor(store: KeyedStore, clock: Clock, peers?: LedgerPeers) {
     this.#store = store;
     this.#clock = clock;
+    this.#locks = peers && new ThreadLocks(store, peers);
   }
 
   /** Reads the thread and reviews the request; claims its run id when no check finds a violation. */
@@ -58,19 +70,15 @@ export class ThreadAdmission {
     if (before?.isEnding === false) await within(before.whenOver(), NOTICE_MS);
     if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
     const findings: Finding[] = [];
-    if (this.#open.has(place)) {
-      findings.push({
-        check: "runs",
-        code: "ERR_RUN_ACTIVE",
-        reason: "the thread has an open run",
-        at: "/threadId",
-      });
-    }
+    const isOpenHere = this.#open.has(place);
+    if (isOpenHere) findings.push(ACTIVE);
     // Before any await: of two concurrent requests one must be the second.
     const open = new OpenThread(this.#open, place);
+    const lock = isOpenHere ? undefined : this.#locks?.create(key, isOwners ? principal.id : "");
     try {
-      return await this.#review(request, key, findings, open);
+      return await this.#review(request, key, findings, open, lock);
     } catch (error) {
+      if (lock !== undefined) await this.#locks?.release(lock);
       open.leave();
       throw error;
     }
@@ -81,26 +89,36 @@ export class ThreadAdmission {
     key: string,
     findings: Finding[],
     open: OpenThread,
+    lock: ThreadLock | undefined,
   ): Promise<ThreadLease> {
     const run = { kind: "run", id: input.runId } as const;
     const owning = { partition: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
-    const { known, rows } = await this.#store.claim(
+    const claimedAtOnce = await this.#store.claim(
       [
         { ...owning, isLookup: true },
         { partition: key, row: { ...run, value: { at: this.#clock.now() } } },
+        ...(lock === undefined ? [] : [lock.claim()]),
         ...(session === undefined ? [] : [session.claim]),
       ],
       key,
     );
-    const [owned, used, sessionKnown] = known;
+    const { known } = claimedAtOnce;
+    const [owned, used] = known;
+    const lockKnown = lock === undefined ? undefined : known[2];
+    if (lock !== undefined) lock.isHeld = lockKnown === undefined;
     try {
-      session?.settle(sessionKnown);
+      session?.settle(known[lock === undefined ? 2 : 3]);
     } catch (error) {
       // A request to another principal's session must not use up a run id.
       if (used === undefined) await this.#store.write(key, [], [run]);
       throw error;
     }
     const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
+    let { rows } = claimedAtOnce;
+    if (lock !== undefined && owner === principal.id && used === undefined) {
+      rows = (await this.#locks?.acquire(lock, lockKnown, rows)) ?? rows;
+      if (!lock.isHeld) findings.push(ACTIVE);
+    }
     const state = stateOf(rows);
     const written = writtenKeys(input.state, state.shared, policy.request.state.allowsKey);
     let review: InputReview = {
@@ -141,6 +159,8 @@ export class ThreadAdmission {
         owner === principal.id &&
         (policy.request.mode("history") === "enforce" ||
           review.findings.every(({ check }) => check !== "history")),
+      lock,
+      release: (left: ThreadLock) => this.#locks?.release(left) ?? Promise.resolve(),
       agent,
       owner: principal.id === ANONYMOUS.id ? scope : `principal ${principal.id}`,
       registers: this.#registers,

@@ -15,6 +15,7 @@ import type { ThreadState } from "../thread/thread-state.js";
 import type { ClientDialect } from "../event/run.js";
 import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js";
 import { WithheldRegister } from "../event/withheld-register.js";
+import type { ThreadLock } from "./thread-locks.js";
 
 /** A thread with an open run; it stays in the admission's table until the run is saved. */
 export class OpenThread {
@@ -64,6 +65,10 @@ type LeaseFacts = {
   readonly writtenKeys: readonly string[] | undefined;
   /** Whether a request with a history that differs from the ledger is rejected. */
   readonly isHistoryChecked: boolean;
+  /** Keeps runs at other gateways off the thread, if there are any. */
+  readonly lock?: ThreadLock | undefined;
+  /** Removes a lock that no write of the run has removed. */
+  readonly release: (lock: ThreadLock) => Promise<void>;
   readonly agent: string;
   /** With access control, withheld content follows the principal; without it, the session. */
   readonly owner: string;
@@ -214,8 +219,22 @@ export class ThreadLease {
     return this.#leave(() => (wasSent ? this.#openTrace(false).cut() : this.#undo));
   }
 
-  /** Writes these rows, together with newly withheld content. */
+  /** Writes these rows, together with newly withheld content. The end of the run also unlocks the thread. */
   #write(write: TraceWrite | undefined): Promise<void> | undefined {
+    const { lock, open, release } = this.#facts;
+    if (lock?.isHeld !== true || !open.isEnding) return this.#writeRows(write);
+    // Before the write, because no second write may remove the row: it can be another gateway's by then.
+    lock.isHeld = false;
+    // In one write with the last rows of the run: the next run, at any gateway, reads them.
+    const { rows, removed } = write ?? NOTHING;
+    return this.#writeRows({ rows, removed: [...removed, lock.name] })?.catch((error: unknown) => {
+      lock.isHeld = true;
+      void release(lock);
+      throw error;
+    });
+  }
+
+  #writeRows(write: TraceWrite | undefined): Promise<void> | undefined {
     const { store, key, owner } = this.#facts;
     const register = this.#register;
     const fresh = register?.take();
@@ -239,7 +258,9 @@ export class ThreadLease {
     try {
       await this.#write(lastWrite());
     } finally {
-      this.#facts.open.leave();
+      const { lock, release, open } = this.#facts;
+      if (lock !== undefined) await release(lock);
+      open.leave();
     }
   }
 }

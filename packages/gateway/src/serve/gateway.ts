@@ -32,6 +32,7 @@ import { createMint } from "../runs/mint.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import { ThreadAdmission } from "../inbound/thread-admission.js";
+import type { LedgerPeers } from "../inbound/thread-locks.js";
 import { Sessions } from "../sessions/sessions.js";
 import { noteRefusal } from "../runs/run-watch.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
@@ -57,6 +58,8 @@ export type GatewayOptions = {
   readonly velocity?: CounterBookOptions["shared"];
   /** Stops runs at other gateways; left out for a single gateway. */
   readonly stopElsewhere?: GatewayContext["stopElsewhere"];
+  /** The gateways that write to the same ledger; left out for a single gateway. */
+  readonly ledgerPeers?: LedgerPeers;
   /** Relays streams between the gateways of a log; left out for a single gateway. */
   readonly relay?: RelayOptions;
   /** Authenticates clients; every client is anonymous when left out. */
@@ -141,7 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     journal: options.journal ?? SILENT_JOURNAL,
     telemetry,
     drain,
-    threadAdmission: new ThreadAdmission(ledger, clock),
+    threadAdmission: new ThreadAdmission(ledger, clock, options.ledgerPeers),
     refusals: createRefusalLog(recorder, clock),
     givesReceipts: options.receiptsToClients !== "never",
     limits: resolveLimits({

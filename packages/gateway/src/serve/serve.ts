@@ -143,7 +143,15 @@ export async function startGateway(
       writer: fleet && nameSuffix(gatewayName),
     },
     ledger,
-    ...(fleet === undefined ? {} : { stopElsewhere: (order) => fleet.stop(order) }),
+    ...(fleet === undefined
+      ? {}
+      : {
+          stopElsewhere: (order) => fleet.stop(order),
+          ledgerPeers: {
+            gateway: gatewayName,
+            heartbeatAge: (name) => fleet.heartbeatAge(name),
+          },
+        }),
     ...(relay === undefined ? {} : { relay: relay.options }),
     origins: config.origins,
     access: openAccess(config.access, SYSTEM_CLOCK, journal),

@@ -13,6 +13,7 @@ export type RowKind =
   | "state"
   | "answer"
   | "run"
+  | "open"
   | "withheld"
   | "denials"
   | "session"

@@ -121,7 +121,6 @@ export async function openPostgresKeyedStore(
       }),
     claim: async (claims, reading) =>
       inTransaction(async (client) => {
-        const rows = await readRows(client, reading);
         const keys = claims.map(keyOf);
         const wanted = claims.filter(({ isLookup }) => isLookup !== true);
         const inserted = await ask<Key>(client, wanted.length > 0, CLAIM, [
@@ -129,6 +128,14 @@ export async function openPostgresKeyedStore(
           wanted.map(({ row }) => encodeText(JSON.stringify(row.value))),
         ]);
         const free = new Set(inserted.map(nameOf));
+        // After the claim: another gateway may have written the partition until it removed the claimed row.
+        const isInserted = new Set(free);
+        const rows = (await readRows(client, reading)).filter(
+          ({ kind, id }) =>
+            !isInserted.has(
+              nameOf({ thread: encodeText(reading ?? ""), kind, id: encodeText(id) }),
+            ),
+        );
         const touched = [...new Set(inserted.map(({ thread }) => thread))];
         await ask(client, touched.length > 0, TOUCH_ALL, [touched, clock.now()]);
         // One query for all rows: each is a round trip, while others wait for this transaction's rows.
