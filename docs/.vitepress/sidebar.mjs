@@ -92,6 +92,7 @@ const GROUPS = {
   ],
   "Red team": [
     "redteam/running.md",
+    "redteam/modes.md",
     "redteam/library.md",
     "redteam/behind-the-gateway.md",
     "redteam/oatf.md",

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { loadConfig, startGateway } from "@countersign/gateway";
 import { runSuite } from "@countersign/redteam";
 import type { LoadedDocument, SuiteReport } from "@countersign/redteam";
-import { createVulnerableAgent, serveAgent } from "@countersign/redteam/agents";
+import { createAddressBook, createVulnerableAgent, serveAgent } from "@countersign/redteam/agents";
+import type { AddressBook } from "@countersign/redteam/agents";
 import { expect } from "vitest";
 
 /** The policy that `countersign init` writes, told to enforce. */
@@ -18,6 +19,8 @@ export const ENFORCED_STARTER: string = readFileSync(
 export type BehindGateway = {
   readonly agentUrl: string;
   readonly gatewayUrl: string;
+  /** Tells the agent where the MCP and A2A servers of a document are. */
+  readonly servers: AddressBook;
   /** Gives the session of the attacks a token for everything there is. */
   openEverything(): Promise<void>;
   stop(): Promise<void>;
@@ -29,7 +32,8 @@ export async function startBehindGateway(
 ): Promise<BehindGateway> {
   const folder = mkdtempSync(join(tmpdir(), "behind-gateway-"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const agent = await serveAgent(createVulnerableAgent());
+  const servers = createAddressBook();
+  const agent = await serveAgent(createVulnerableAgent(servers));
   const policy = Object.keys(files).at(-1);
   const config = loadConfig(
     `agents: { main: { url: "${agent.url}" } }\npolicy: ${policy}\nlisten: { port: 0 }\ncontrol: { port: 0 }\n`,
@@ -38,6 +42,7 @@ export async function startBehindGateway(
   const running = await startGateway(config);
   return {
     agentUrl: agent.url,
+    servers,
     gatewayUrl: `${running.dataUrl}/agents/main?session=red`,
     async openEverything() {
       const now = Math.floor(Date.now() / 1000);
@@ -55,12 +60,13 @@ export async function startBehindGateway(
 
 /** Runs documents both ways; all of them must work on the bare agent, or the second way says nothing. */
 export async function attackThrough(
-  { agentUrl, gatewayUrl }: BehindGateway,
+  { agentUrl, gatewayUrl, servers }: BehindGateway,
   documents: readonly LoadedDocument[],
 ): Promise<SuiteReport> {
   const report = await runSuite(documents, {
     target: agentUrl,
     through: gatewayUrl,
+    servers,
     concurrency: 2,
   });
   expect(report.remarks).toEqual([]);

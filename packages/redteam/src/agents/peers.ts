@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../oatf/json/values.js";
+import { textMessage, textsIn } from "./a2a-message.js";
 import { detectIntents } from "./detect-intents.js";
 
 /** Where the tool servers (MCP) and the other agents (A2A) of a demo agent are, by name. */
@@ -141,33 +141,10 @@ async function consultAgent(name: string, url: string, words: string): Promise<P
   const answers: PeerAnswer[] = [];
   for (const intent of detectIntents(words)) {
     if (intent.kind !== "ask" || intent.agent !== name) continue;
-    const answer = await client.sendMessage({
-      tenant: "",
-      message: {
-        messageId: randomUUID(),
-        contextId: "",
-        taskId: "",
-        role: Role.ROLE_USER,
-        parts: [
-          {
-            content: { $case: "text", value: intent.text },
-            metadata: undefined,
-            filename: "",
-            mediaType: "text/plain",
-          },
-        ],
-        metadata: undefined,
-        extensions: [],
-        referenceTaskIds: [],
-      },
-      configuration: undefined,
-      metadata: undefined,
-    });
-    answers.push({
-      name: "ask_agent",
-      args: { agent: name },
-      text: textsIn(answer as unknown as JsonValue),
-    });
+    const message = textMessage(Role.ROLE_USER, intent.text);
+    const request = { tenant: "", message, configuration: undefined, metadata: undefined };
+    const answer = await client.sendMessage(request);
+    answers.push({ name: "ask_agent", args: { agent: name }, text: textsIn(answer) });
   }
   return { presented, answers };
 }
@@ -175,18 +152,6 @@ async function consultAgent(name: string, url: string, words: string): Promise<P
 /** The text of content blocks. */
 function textsOf(blocks: readonly JsonValue[]): string {
   return blocks.map((block) => textMember(block, "text") ?? "").join("\n");
-}
-
-/** Every text part of a message or task: its status, its history, its artifacts. */
-function textsIn(value: JsonValue): string {
-  if (Array.isArray(value))
-    return value
-      .map(textsIn)
-      .filter((text) => text !== "")
-      .join("\n");
-  if (typeof value !== "object" || value === null) return "";
-  if (textMember(value, "$case") === "text") return textMember(value, "value") ?? "";
-  return textsIn(Object.values(value));
 }
 
 /** Tells an agent in this process where the servers of the running document are. */

@@ -5,12 +5,15 @@ import type { JsonObject } from "@countersign/core";
 import { encodeSse } from "@countersign/wire/sse";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
+import { A2A_PATH, answerFront, isForFront, MCP_PATH } from "./front.js";
 import type { AgentLogic, AgentRequest } from "./turn.js";
 
 /** A demo agent that listens. */
 export type RunningAgent = {
   readonly url: string;
   readonly webSocketUrl: string;
+  /** Where it is a server for other agents: with MCP, and with A2A. */
+  readonly endpoints: { readonly mcp: string; readonly a2a: string };
   close(): Promise<void>;
 };
 
@@ -44,6 +47,10 @@ export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAg
   return {
     url: `http://127.0.0.1:${address.port}/`,
     webSocketUrl: `ws://127.0.0.1:${address.port}/`,
+    endpoints: {
+      mcp: `http://127.0.0.1:${address.port}${MCP_PATH}`,
+      a2a: `http://127.0.0.1:${address.port}${A2A_PATH}`,
+    },
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets.clients) socket.terminate();
@@ -77,9 +84,10 @@ async function answerHttp(
   response: ServerResponse,
 ): Promise<void> {
   const isGet = request.method === "GET";
-  const { searchParams } = new URL(request.url ?? "/", "http://agent.invalid");
+  const { searchParams, pathname } = new URL(request.url ?? "/", "http://agent.invalid");
   const body = isGet ? (searchParams.get("input") ?? "") : await readBody(request);
   if (body === undefined) return refuse(response, 413, "TOO_LARGE");
+  if (isForFront(pathname)) return answerFront(logic, request, response, pathname, body);
   const headers = isGet ? asJson(request.headers) : request.headers;
   const answer = await logic.answer({ method: request.method ?? "", headers, body });
   if ("refusal" in answer) return refuse(response, answer.refusal.status, answer.refusal.code);

@@ -1,17 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHardenedAgent, createVulnerableAgent, serveAgent } from "../agents/index.js";
+import {
+  createAddressBook,
+  createHardenedAgent,
+  createVulnerableAgent,
+  serveAgent,
+} from "../agents/index.js";
 import type { RunningAgent } from "../agents/index.js";
 import { probeTarget } from "../runner/probe.js";
 import { runDocument } from "../runner/run-document.js";
 import { librarySources, loadSources } from "./library.js";
 
 const documents = loadSources(librarySources());
+const servers = createAddressBook();
 let vulnerable: RunningAgent;
 let hardened: RunningAgent;
 
 beforeAll(async () => {
-  vulnerable = await serveAgent(createVulnerableAgent());
-  hardened = await serveAgent(createHardenedAgent());
+  vulnerable = await serveAgent(createVulnerableAgent(servers));
+  hardened = await serveAgent(createHardenedAgent(servers));
 });
 
 afterAll(async () => {
@@ -49,12 +55,20 @@ describe.each(documents)("$name", (loaded) => {
   });
 
   test("is exploited on the vulnerable agent", async () => {
-    const result = await runDocument(document, { target: vulnerable.url, refusalsCount: true });
+    const result = await runDocument(document, {
+      target: vulnerable.url,
+      refusalsCount: true,
+      servers,
+    });
     expect([result.outcome, result.reason]).toEqual(["exploited", undefined]);
   });
 
   test("is not exploited on the hardened agent", async () => {
-    const result = await runDocument(document, { target: hardened.url, refusalsCount: true });
+    const result = await runDocument(document, {
+      target: hardened.url,
+      refusalsCount: true,
+      servers,
+    });
     expect([result.outcome, result.reason]).toEqual(["not_exploited", undefined]);
   });
 });

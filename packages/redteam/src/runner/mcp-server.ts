@@ -12,6 +12,7 @@ import type { Mode, ModeFactory, Stage } from "./mode.js";
 import { createServerSide } from "./server-side.js";
 
 const MOST_SESSIONS = 64;
+const MOST_WAITING = 64;
 const VERSION = "2025-11-25";
 const CODES = { method: -32_601, params: -32_602, resource: -32_002 } as const;
 
@@ -25,6 +26,13 @@ class RpcError extends Error {
   }
 }
 
+/** A connection of an agent. What the server sends on its own waits until the agent listens for it. */
+type Session = {
+  readonly transport: StreamableHTTPServerTransport;
+  isListening: boolean;
+  readonly waiting: (() => void)[];
+};
+
 /** An MCP server over Streamable HTTP that presents the tools, resources and prompts of the phase's state. */
 export const createMcpServer: ModeFactory = (stage) => new McpServer(stage);
 
@@ -32,7 +40,7 @@ class McpServer implements Mode {
   readonly runs = 0;
   readonly #stage: Stage;
   readonly #side: ReturnType<typeof createServerSide>;
-  readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
+  readonly #sessions = new Map<string, Session>();
   readonly #asked = new Map<RequestId, { method: string; answered: () => void }>();
   #server: LoopbackServer | undefined;
 
@@ -50,29 +58,37 @@ class McpServer implements Mode {
       await import("@modelcontextprotocol/sdk/server/streamableHttp.js");
     const handle: HttpHandler = async (request, response) => {
       const known = this.#sessions.get(String(request.headers["mcp-session-id"]));
-      const transport =
-        known ??
-        new Transport({
-          sessionIdGenerator: randomUUID,
-          maxRequestBodySize: this.#stage.context.limits.maxFrameBytes,
-          onsessioninitialized: (id) => {
-            if (this.#sessions.size < MOST_SESSIONS) this.#sessions.set(id, transport);
-            else this.#stage.missed("error", "the agent opened too many sessions");
-          },
+      const session = known ?? this.#open(Transport);
+      if (known !== undefined && request.method === "GET") {
+        // The transport has the stream as soon as it has seen the request.
+        setImmediate(() => {
+          known.isListening = true;
+          for (const send of known.waiting.splice(0)) send();
         });
-      if (known === undefined) {
-        transport.onmessage = (message) => void this.#take(message, transport);
-        transport.onerror = ({ message }) =>
-          this.#stage.missed(
-            "error",
-            `a message of the agent is not valid MCP: ${message.slice(0, 200)}`,
-          );
       }
-      await transport.handleRequest(request, response);
+      await session.transport.handleRequest(request, response);
     };
     const { context, actor } = this.#stage;
     this.#server = await listenOnLoopback(handle, context.nextPort("mcp"));
     context.addresses.mcp[actor.name] = `${this.#server.url}/mcp`;
+  }
+
+  #open(Transport: typeof StreamableHTTPServerTransport): Session {
+    const transport = new Transport({
+      sessionIdGenerator: randomUUID,
+      maxRequestBodySize: this.#stage.context.limits.maxFrameBytes,
+      onsessioninitialized: (id) => {
+        if (this.#sessions.size < MOST_SESSIONS) this.#sessions.set(id, session);
+        else this.#stage.missed("error", "the agent opened too many sessions");
+      },
+    });
+    const session: Session = { transport, isListening: false, waiting: [] };
+    transport.onmessage = (message) => void this.#take(message, transport);
+    transport.onerror = ({ message }) => {
+      const shown = message.slice(0, 200);
+      this.#stage.missed("error", `a message of the agent is not valid MCP: ${shown}`);
+    };
+    return session;
   }
 
   enter(state: JsonObject): void {
@@ -84,7 +100,11 @@ class McpServer implements Mode {
     if (this.#sessions.size === 0) {
       this.#stage.missed("cut_short", `send ${method.slice(0, 64)}: no agent is connected`);
     }
-    for (const transport of this.#sessions.values()) this.#push(transport, method, content);
+    for (const { transport, isListening, waiting } of this.#sessions.values()) {
+      const push = (): void => void this.#push(transport, method, content);
+      if (isListening) push();
+      else if (waiting.length < MOST_WAITING) waiting.push(push);
+    }
   }
 
   act(name: string, value: JsonValue): boolean {
@@ -101,7 +121,7 @@ class McpServer implements Mode {
 
   close(): void {
     for (const { answered } of this.#asked.values()) answered();
-    for (const transport of this.#sessions.values()) void transport.close().catch(() => {});
+    for (const { transport } of this.#sessions.values()) void transport.close().catch(() => {});
     this.#server?.close();
   }
 

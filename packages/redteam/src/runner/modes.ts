@@ -1,6 +1,8 @@
 import { extractProtocol } from "../oatf/index.js";
+import { createA2aClient } from "./a2a-client.js";
 import { createA2aServer } from "./a2a-server.js";
 import { createAgUiClient } from "./ag-ui-client.js";
+import { createMcpClient } from "./mcp-client.js";
 import { createMcpServer } from "./mcp-server.js";
 import { isServer } from "./mode.js";
 import type { ModeFactory } from "./mode.js";
@@ -10,7 +12,9 @@ import type { RunnerOptions } from "./options.js";
 const MODES: ReadonlyMap<string, ModeFactory> = new Map([
   ["ag_ui_client", createAgUiClient],
   ["mcp_server", createMcpServer],
+  ["mcp_client", createMcpClient],
   ["a2a_server", createA2aServer],
+  ["a2a_client", createA2aClient],
 ]);
 
 const NEEDS_SDK: ReadonlyMap<string, () => Promise<unknown>> = new Map([

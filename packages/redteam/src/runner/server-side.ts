@@ -42,18 +42,9 @@ export function createServerSide(stage: Stage): ServerSide {
       keep("response", event, content);
     },
     choose(entries, request) {
-      const entry = selectResponse(entries.filter(isJsonObject) as ResponseEntry[], request);
-      if (entry === null) return undefined;
-      const { when: _when, synthesize, ...written } = entry as JsonObject;
-      if (synthesize !== undefined) {
-        const message = "synthesize is reserved and has no effect; what is written out is sent";
-        stage.context.note({ code: "W-006", message });
-        if (Object.keys(written).length === 0) {
-          stage.missed("unsupported", "a response has synthesize and no written content");
-        }
-      }
-      answered.add(stage.phase);
-      return stage.fill(written);
+      const entry = chooseEntry(stage, entries, request);
+      if (entry !== undefined) answered.add(stage.phase);
+      return entry;
     },
     delivered: () => answered.add(stage.phase),
     ended() {
@@ -79,6 +70,25 @@ export function createServerSide(stage: Stage): ServerSide {
       }
     },
   };
+}
+
+/** The entry of a dispatch list for a request, filled, and without `synthesize`, which is reserved. */
+export function chooseEntry(
+  stage: Stage,
+  entries: readonly JsonValue[],
+  request: JsonValue,
+): JsonObject | undefined {
+  const entry = selectResponse(entries.filter(isJsonObject) as ResponseEntry[], request);
+  if (entry === null) return undefined;
+  const { when: _when, synthesize, ...written } = entry as JsonObject;
+  if (synthesize !== undefined) {
+    const message = "synthesize is reserved and has no effect; what is written out is sent";
+    stage.context.note({ code: "W-006", message });
+    if (Object.keys(written).length === 0) {
+      stage.missed("unsupported", "a response has synthesize and no written content");
+    }
+  }
+  return stage.fill(written);
 }
 
 function hasResponses(state: JsonObject): boolean {

@@ -12,6 +12,7 @@ import { sseFrame, startFakeAgent } from "@countersign/testkit";
 import { Command } from "commander";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { registerRedteam } from "./index.js";
+import { readServersFile } from "./servers.js";
 
 const folder = mkdtempSync(join(tmpdir(), "redteam-"));
 
@@ -67,6 +68,24 @@ test("the exit code says clean, exploited, error or partial", async () => {
   expect((await run("run", "--target", "http://127.0.0.1:9/", ...filter)).code).toBe(2);
   const file = write("partial.yaml", partial("all", "raw"));
   expect((await run("run", file, "--demo", "hardened")).code).toBe(3);
+});
+
+test("documents with MCP and A2A actors run against the demo agents, and against an agent that reads the file of addresses", async () => {
+  const filter = ["--filter", "tag:mcp,tag:a2a", "--json"];
+  const outcomes = (ran: Ran): (JsonValue | undefined)[] =>
+    (json(ran)["entries"] as { direct: JsonObject }[]).map(({ direct }) => direct["outcome"]);
+  const weak = await run("run", "--demo", "vulnerable", ...filter);
+  expect([weak.code, new Set(outcomes(weak))]).toEqual([1, new Set(["exploited"])]);
+  const strong = await run("run", "--demo", "hardened", ...filter);
+  expect([strong.code, new Set(outcomes(strong))]).toEqual([0, new Set(["not_exploited"])]);
+  const file = join(folder, "servers.json");
+  const agent = await serveAgent(createVulnerableAgent({ servers: () => readServersFile(file) }));
+  const told = await run("run", "--target", agent.url, "--servers-file", file, ...filter);
+  const untold = await run("run", "--target", agent.url, ...filter);
+  await agent.close();
+  expect([told.code, new Set(outcomes(told))]).toEqual([1, new Set(["exploited"])]);
+  expect([untold.code, new Set(outcomes(untold))]).toEqual([2, new Set(["unsupported"])]);
+  expect(parseJson(readFileSync(file, "utf8"))).toEqual({ mcpServers: {}, a2aAgents: {} });
 });
 
 test("what was not delivered or could not be seen is named, and never exits clean", async () => {

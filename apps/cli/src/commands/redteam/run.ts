@@ -9,7 +9,7 @@ import {
   writeMarkdown,
   writeSarif,
 } from "@countersign/redteam";
-import type { Comparison, SuiteReport, TransportKind } from "@countersign/redteam";
+import type { Comparison, SuiteOptions, SuiteReport, TransportKind } from "@countersign/redteam";
 import {
   createAddressBook,
   createHardenedAgent,
@@ -158,7 +158,10 @@ async function run(paths: readonly string[], flags: Flags): Promise<void> {
   const interrupt = (): void => stop.abort();
   process.once("SIGINT", interrupt);
   try {
-    const report = await runAll(documents, targetOf(flags, demo), flags, book, stop.signal);
+    const report = await runAll(documents, targetOf(flags, demo), flags, {
+      ...serverOptions(flags, book, demo),
+      signal: stop.signal,
+    });
     const comparisons = baseline === undefined ? undefined : compareWithBaseline(report, baseline);
     present(report, comparisons, flags);
     process.exitCode = exitCodeOf(report, comparisons);
@@ -188,8 +191,7 @@ async function runAll(
   documents: ReturnType<typeof loadDocuments>,
   target: string,
   flags: Flags,
-  book: AddressBook | undefined,
-  signal: AbortSignal,
+  more: Partial<SuiteOptions>,
 ): Promise<SuiteReport> {
   const { resume, through, demo } = flags;
   // A demo agent has another port each time; its name is what stays.
@@ -214,7 +216,7 @@ async function runAll(
     ...(through === undefined ? {} : { through }),
     ...(flags.transport === undefined ? {} : { transport: flags.transport }),
     headers: flags.header ?? {},
-    ...serverOptions(flags, book),
+    ...more,
     timeouts: { document: flags.timeout, idle: flags.idle },
     strict: flags.strict === true,
     evaluation: { evidence: { reveal: flags.reveal === true }, source: `countersign/${VERSION}` },
@@ -222,7 +224,6 @@ async function runAll(
     concurrency: flags.concurrency,
     source: `countersign/${VERSION}`,
     ...(file === undefined ? {} : { done: file.done }),
-    signal,
     onEntry(entry, finished) {
       file?.add(entry);
       progress.finish();

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isJsonObject, ownMember, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { ServerAddresses, SuiteOptions } from "@countersign/redteam";
-import type { AddressBook, PeerAddresses } from "@countersign/redteam/agents";
+import type { AddressBook, PeerAddresses, RunningAgent } from "@countersign/redteam/agents";
 import type { Command } from "commander";
 import { requireFolder } from "../../files/path-exists.js";
 import { readPort, readWebAddress } from "../capture/arguments.js";
@@ -32,6 +32,7 @@ export function addServerFlags(command: Command): Command {
 export function serverOptions(
   flags: ServerFlags,
   book: AddressBook | undefined,
+  demo: RunningAgent | undefined,
 ): Pick<SuiteOptions, "servers" | "endpoints"> {
   const { serversFile: file, serversProp: forwardedProps, mcpPort, a2aPort } = flags;
   requireFolder("--servers-file", file);
@@ -48,6 +49,7 @@ export function serverOptions(
     },
   };
   const endpoints = {
+    ...demo?.endpoints,
     ...(flags.mcpTarget === undefined ? {} : { mcp: flags.mcpTarget }),
     ...(flags.a2aTarget === undefined ? {} : { a2a: flags.a2aTarget }),
   };
