@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AgentExecutor } from "@a2a-js/sdk/server";
+import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { encodeSse } from "@countersign/wire/sse";
 import { textMember } from "../oatf/json/values.js";
@@ -94,7 +95,7 @@ async function answerMcp(
 /** What is not JSON goes on as text, which the SDK rejects. */
 function parsed(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return body;
   }

@@ -79,12 +79,7 @@ class McpClient implements Mode {
       this.#stage.missed("error", `the agent's MCP server cannot be understood: ${shown}`);
     };
     await transport.start();
-    const state = this.#stage.effectiveState();
-    const identity = this.#stage.fill({
-      protocolVersion: VERSION,
-      clientInfo: ownMember(state, "client_info") ?? CLIENT,
-      capabilities: ownMember(state, "capabilities") ?? { roots: { listChanged: true } },
-    });
+    const identity = this.#stage.fill(identityOf(this.#stage.effectiveState()));
     await this.#request(transport, "initialize", identity);
     transport.setProtocolVersion(VERSION);
     this.#side.record("notifications/initialized", {});
@@ -143,8 +138,7 @@ class McpClient implements Mode {
   #answerTo(method: string, params: JsonObject): JsonObject | undefined {
     const state = this.#stage.effectiveState();
     if (method === "ping") return {};
-    if (method === "roots/list")
-      return this.#stage.fill({ roots: [...listMember(state, "roots")] });
+    if (method === "roots/list") return this.#stage.fill(rootsOf(state));
     if (method === "sampling/createMessage") {
       const entry = chooseEntry(this.#stage, listMember(state, "sampling_responses"), params);
       const content = ownMember(entry, "content");
@@ -155,4 +149,16 @@ class McpClient implements Mode {
     const entry = chooseEntry(this.#stage, responses, params);
     return entry === undefined ? undefined : { action: "accept", ...entry };
   }
+}
+
+function identityOf(state: JsonObject): JsonObject {
+  return {
+    protocolVersion: VERSION,
+    clientInfo: ownMember(state, "client_info") ?? CLIENT,
+    capabilities: ownMember(state, "capabilities") ?? { roots: { listChanged: true } },
+  };
+}
+
+function rootsOf(state: JsonObject): JsonObject {
+  return { roots: [...listMember(state, "roots")] };
 }

@@ -71,7 +71,7 @@ test("the exit code says clean, exploited, error or partial", async () => {
 });
 
 test("documents with MCP and A2A actors run against the demo agents, and against an agent that reads the file of addresses", async () => {
-  const filter = ["--filter", "tag:mcp,tag:a2a", "--json"];
+  const filter = ["--filter", "tag:mcp-server,tag:a2a-server", "--json"];
   const outcomes = (ran: Ran): (JsonValue | undefined)[] =>
     (json(ran)["entries"] as { direct: JsonObject }[]).map(({ direct }) => direct["outcome"]);
   const weak = await run("run", "--demo", "vulnerable", ...filter);
