@@ -1,5 +1,3 @@
-import type { WebSocket } from "ws";
-
 /**
  * Milliseconds between two heartbeats; proxies in production cut idle streams after 29 s or more.
  */
@@ -37,13 +35,20 @@ export function createHeartbeats(everyMs: number = HEARTBEAT_MS): Heartbeats {
 /** Bytes that may be queued for a peer before its pings get no response. */
 export const MAX_UNREAD_BYTES = 256 * 1024;
 
+/** The part of a socket that pings need. The type of `ws` would make every user of this package install its types. */
+type PingedSocket = {
+  readonly bufferedAmount: number;
+  on(event: "ping", listener: (data: Uint8Array) => void): unknown;
+  pong(data: Uint8Array, mask: undefined, done: () => void): void;
+};
+
 /**
  * Answers the pings of a peer that reads. The library's automatic pongs must be off.
  *
  * For a peer that only writes, pongs would queue without limit: 900 MB in eight seconds, measured.
  * A ping may go unanswered where a later one follows (RFC 6455, section 5.5.3).
  */
-export function answerPings(socket: WebSocket): void {
+export function answerPings(socket: PingedSocket): void {
   socket.on("ping", (data) => {
     if (socket.bufferedAmount <= MAX_UNREAD_BYTES) socket.pong(data, undefined, ignore);
   });
