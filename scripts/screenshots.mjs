@@ -86,7 +86,11 @@ async function takeConsole(browser, demo) {
   await go(dark, "live");
   await dark.getByText("MESSAGES_SNAPSHOT").first().waitFor();
   await take(dark, "console-live");
-  const blocked = dark.locator("tr", { hasText: "ag_ui.capability" }).first().locator("a").first();
+  const blocked = dark
+    .locator(".feed-row", { hasText: "ag_ui.capability" })
+    .first()
+    .locator("a")
+    .first();
   const receipt = new URL(await blocked.evaluate((link) => link.href)).hash;
   await confirm.click();
   await asked.locator("#guarded").getByText("Done: $42.50").waitFor();

@@ -10,7 +10,7 @@ let consoleUrl;
 const CHECKS = new Map([
   ["receipt-format", "The receipt has all its fields."],
   ["receipt-signature", "The gateway signed exactly this receipt, letter by letter."],
-  ["deny-signed-singly", "A stopped act has a signature of its own."],
+  ["deny-signed-singly", "A stopped act has its own signature."],
   ["entry-format", "The log keeps the receipt in its one standard form."],
   ["entry-sequence", "The receipt is at the place in the log that it names."],
   ["proof-format", "The proof is complete."],

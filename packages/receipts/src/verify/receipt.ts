@@ -79,7 +79,7 @@ export async function checkReceipt(
   try {
     assertReceivedReceipt(value);
     signers.push(receiptTrust(String(value["kernel_key"]), trustedKeys));
-    checks.push(held("receipt-format", "all members are there"));
+    checks.push(held("receipt-format", "all fields are present"));
   } catch (error) {
     checks.push(failedBy("receipt-format", error));
     return { checks, signers };

@@ -27,14 +27,14 @@ export type CheckId =
   | "store-parts";
 
 const TITLES: Readonly<Record<CheckId, string>> = {
-  "receipt-format": "The receipt has every member in a known form",
+  "receipt-format": "The receipt has all its fields in a valid form",
   "receipt-signature": "The signature covers the receipt as received",
-  "receipt-once": "No receipt stands in the log twice",
-  "deny-signed-singly": "A blocked event has a signature of its own",
-  "payload-hash": "The payload hash is that of the auditor's own copy",
-  "entry-format": "The entry is canonical and of the known shape",
-  "entry-sequence": "The entry's number is its place in the log",
-  "entry-key": "The key is in the history and was in use at that place",
+  "receipt-once": "No receipt is in the log twice",
+  "deny-signed-singly": "A blocked event has its own signature",
+  "payload-hash": "The payload hash matches the auditor's own copy",
+  "entry-format": "The entry is canonical JSON with the known fields",
+  "entry-sequence": "The entry's number is its position in the log",
+  "entry-key": "The key is in the history and was in use at this entry",
   "proof-format": "The proof file can be read",
   inclusion: "The proof leads from the entry to the signed root",
   "checkpoint-format": "The checkpoint can be read",
@@ -47,8 +47,8 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "tree-root": "The entries hash to the signed root",
   "receipts-file": "receipts.jsonl holds the receipts of the entries",
   "beyond-checkpoint": "Entries not yet covered by a checkpoint are whole",
-  "store-whole": "The live store is whole",
-  "store-parts": "The log has its proofs beside it",
+  "store-whole": "The live store is complete",
+  "store-parts": "The log has its checkpoint, key history and ledger",
 };
 
 /** One check of the list. */
