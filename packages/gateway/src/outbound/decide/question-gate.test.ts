@@ -219,3 +219,16 @@ test("beyond the limit of held bytes the call is blocked, and everything else ar
   expect(rest).toMatchObject({ calls: [], questions: ["i3"] });
   expect(types.filter((type) => type === "TEXT_MESSAGE_END")).toHaveLength(12);
 });
+
+test("beyond the limit of changes that wait the call is blocked, and every change arrives", async () => {
+  const asksAfter = (count: number): Promise<Heard> =>
+    afterApproval((ids) => [
+      ...pay("c2", 2),
+      ...Array.from({ length: count }, (_, n) => ({ type: "STATE_SNAPSHOT", snapshot: { n } })),
+      asking(ids, [asks("i2", "c2"), asks("i3")]),
+    ]);
+  expect(await asksAfter(90)).toMatchObject({ calls: ["c2"], questions: ["i2", "i3"] });
+  const { types, ...rest } = await asksAfter(110);
+  expect(rest).toMatchObject({ calls: [], questions: ["i3"] });
+  expect(types.filter((type) => type === "STATE_SNAPSHOT")).toHaveLength(110);
+});

@@ -9,12 +9,17 @@ import type { DecisionRequest } from "../../event/judge.js";
 import type { CallApprovals } from "../../event/run.js";
 import { namedTools } from "../../thread/thread-state.js";
 import { callStart } from "./listed.js";
-import { evaluateRules, subjectOf } from "./rule.js";
+import { CHANGES_CLIENT, evaluateRules, subjectOf } from "./rule.js";
 import type { RuleState } from "./rule.js";
 import { RULES } from "./rules.js";
 
-/** The limit of events that wait. `limits.maxHeldBytes` bounds their size. */
+/**
+ * The limits of events that wait: they are decided in one turn of the event loop. An event that is compared with everything the client has
+ * counts as a hundred.
+ */
 const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 1024 * 1024;
+const COST_OF_CHANGE = 100;
 
 /**
  * Keeps a call that the person's answers do not cover, and the events after it, until the run shows whether the call is a question: the
@@ -31,6 +36,7 @@ export class QuestionGate extends PassingStep {
   #waiting: EventContext[] = [];
   #first = 0;
   #size = 0;
+  #cost = 0;
   /** Calls of the first waiting event that may be questions, with their tools. */
   #open: ReadonlyMap<string, string> = NONE;
   /** Calls that the agent carried out: they are no questions. */
@@ -62,11 +68,13 @@ export class QuestionGate extends PassingStep {
 
   #keep(context: EventContext): void {
     this.#waiting.push(context);
+    const { event } = context;
     const { maxDepth, maxHeldBytes } = this.#state.run.limits;
-    const size = measureJson((context.event ?? null) as JsonValue, maxDepth);
-    this.#size += typeof size === "number" ? size : maxHeldBytes;
-    const count = this.#waiting.length - this.#first;
-    if (count > MAX_WAITING || this.#size > maxHeldBytes) this.#isOff = true;
+    const mostBytes = Math.min(maxHeldBytes, MAX_WAITING_BYTES);
+    const size = measureJson((event ?? null) as JsonValue, maxDepth);
+    this.#size += typeof size === "number" ? size : mostBytes;
+    this.#cost += event !== undefined && CHANGES_CLIENT.has(event.type) ? COST_OF_CHANGE : 1;
+    if (this.#cost > MAX_WAITING || this.#size > mostBytes) this.#isOff = true;
   }
 
   /** Forwards the waiting events up to the next call that may be a question, or all of them. */
@@ -82,6 +90,7 @@ export class QuestionGate extends PassingStep {
     this.#waiting = [];
     this.#first = 0;
     this.#size = 0;
+    this.#cost = 0;
   }
 
   #mustWait(context: EventContext): boolean {

@@ -67,6 +67,15 @@ export type Subject = {
   readonly permit?: Permit;
 };
 
+/** Events that are judged by what the client has. */
+export const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
+  "STATE_SNAPSHOT",
+  "STATE_DELTA",
+  "MESSAGES_SNAPSHOT",
+  "ACTIVITY_SNAPSHOT",
+  "ACTIVITY_DELTA",
+]);
+
 /** Whether a call of this tool is held until its arguments are complete. */
 export function needsArguments({ policy, approvals }: Run, toolName: string): boolean {
   return approvals?.isAbout(toolName) === true || policy.needsArguments(toolName);

@@ -26,7 +26,7 @@ import { createMessageJudge } from "./message-judge.js";
 import { listedMessageOf } from "./policy-checks.js";
 import { bindQuarantine } from "./quarantine.js";
 import { QuestionGate } from "./question-gate.js";
-import { evaluateRules, needsArguments, subjectOf } from "./rule.js";
+import { CHANGES_CLIENT, evaluateRules, needsArguments, subjectOf } from "./rule.js";
 import type { RuleState, Subject } from "./rule.js";
 import { RULES } from "./rules.js";
 import { RunView } from "./run-view.js";
@@ -45,15 +45,6 @@ export const decide: Stage = {
     return approvals === undefined ? gate : new QuestionGate(gate, state, approvals);
   },
 };
-
-/** Events that are judged by what the client has. */
-const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
-  "STATE_SNAPSHOT",
-  "STATE_DELTA",
-  "MESSAGES_SNAPSHOT",
-  "ACTIVITY_SNAPSHOT",
-  "ACTIVITY_DELTA",
-]);
 
 /** Creates the state of a run that the rules read. */
 function openState(run: Run): RuleState {
