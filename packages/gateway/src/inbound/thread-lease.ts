@@ -287,13 +287,13 @@ function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEven
 /** The write that undoes these rows: it restores the earlier ones and removes the others. */
 function undoOf(state: ThreadState, rows: readonly StoredRow[]): TraceWrite {
   const undo: TraceWrite = { rows: [], removed: [] };
+  const tables = { message: state.messages, call: state.calls, interrupt: state.interrupts };
   for (const { kind, id } of rows) {
     if (kind === "declined") {
       undo.rows.push(rowOf("declined", "", { calls: state.declined }));
       continue;
     }
-    const table = { message: state.messages, call: state.calls, interrupt: state.interrupts };
-    const known = kind in table ? table[kind as keyof typeof table].get(id) : undefined;
+    const known = kind in tables ? tables[kind as keyof typeof tables].get(id) : undefined;
     if (known === undefined) undo.removed.push({ kind, id });
     else undo.rows.push(rowOf(kind as "message", id, known));
   }
