@@ -51,16 +51,20 @@ export class Exchange {
   }
 
   /** Requests that many events, or 0 to send only reports; always resolves. */
-  ask(held: ReservedCount, limit: CountedLimit, wanted: number): Promise<CountResult | undefined> {
+  ask(
+    reserved: ReservedCount,
+    limit: CountedLimit,
+    wanted: number,
+  ): Promise<CountResult | undefined> {
     return new Promise((resolve) => {
-      const entry = this.#requests.get(held) ??
-        this.#reports.get(held) ?? { limit, wanted: 0, listeners: [] };
+      const entry = this.#requests.get(reserved) ??
+        this.#reports.get(reserved) ?? { limit, wanted: 0, listeners: [] };
       entry.wanted = Math.max(entry.wanted, wanted);
       entry.listeners.push(resolve);
       if (entry.wanted > 0) {
-        this.#reports.delete(held);
-        this.#requests.set(held, entry);
-      } else this.#reports.set(held, entry);
+        this.#reports.delete(reserved);
+        this.#requests.set(reserved, entry);
+      } else this.#reports.set(reserved, entry);
       if (!this.#isSending) void this.#send();
     });
   }
@@ -78,12 +82,12 @@ export class Exchange {
   /** Sends a batch; resolves with true when the store is given up. */
   async #sendSome(): Promise<boolean> {
     const now = this.#now();
-    const batch = this.#take(MAX_BATCH).map(([held, { limit, wanted, listeners }]) => {
-      held.retire(now, Number.NEGATIVE_INFINITY);
+    const batch = this.#take(MAX_BATCH).map(([reserved, { limit, wanted, listeners }]) => {
+      reserved.retire(now, Number.NEGATIVE_INFINITY);
       this.#leases += 1;
       const lease = `${this.#gateway}/${this.#leases}`;
-      const request = { key: held.key, limit, wanted, lease, settled: held.settled(now) };
-      return { held, request, listeners };
+      const request = { key: reserved.key, limit, wanted, lease, settled: reserved.settled(now) };
+      return { reserved, request, listeners };
     });
     let results: readonly CountResult[] | undefined;
     try {
@@ -92,12 +96,12 @@ export class Exchange {
       results = undefined;
     }
     const isGivenUp = this.#onResponse(results !== undefined);
-    batch.forEach(({ held, request, listeners }, index) => {
+    batch.forEach(({ reserved, request, listeners }, index) => {
       const result = results?.[index];
       if (result !== undefined) {
-        held.forget(request.settled);
-        if (request.wanted > 0) held.take(request.lease, result, now);
-      } else if (request.wanted > 0) held.disown(request.lease, now);
+        reserved.forget(request.settled);
+        if (request.wanted > 0) reserved.take(request.lease, result, now);
+      } else if (request.wanted > 0) reserved.disown(request.lease, now);
       for (const listener of listeners) listener(result);
     });
     return isGivenUp;
@@ -118,8 +122,8 @@ export class Exchange {
 
   /** Resolves all waiting requests without a response. They were never sent, so the store granted nothing for them. */
   #giveUp(): void {
-    for (const [held, { wanted, listeners }] of this.#take(Number.POSITIVE_INFINITY)) {
-      if (wanted > 0) held.isKnown = false;
+    for (const [reserved, { wanted, listeners }] of this.#take(Number.POSITIVE_INFINITY)) {
+      if (wanted > 0) reserved.isKnown = false;
       for (const listener of listeners) listener(undefined);
     }
   }

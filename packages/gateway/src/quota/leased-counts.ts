@@ -19,7 +19,7 @@ const PAUSE_MS = 1000;
 /** Checks between two removals of old counts. */
 const SWEEP_CHECKS = 240;
 /** Maximum number of counts in use. */
-const MAX_HELD = 100_000;
+const MAX_RESERVED = 100_000;
 
 /** Called when the store fails after a success, and when it succeeds after a failure. */
 export type SilenceListener = (isSilent: boolean) => void;
@@ -47,7 +47,7 @@ export type LeasedCountsOptions = {
 
 /** Counts by key, and the keys that the store knows them by. */
 export type CountTable = {
-  readonly held: Map<string, ReservedCount>;
+  readonly reserved: Map<string, ReservedCount>;
   storeKey(key: string): string;
 };
 
@@ -65,7 +65,7 @@ export class LeasedCounts {
   readonly #store: CountStore;
   readonly #exchange: Exchange;
   readonly #listener: SilenceListener;
-  readonly #held = new Map<ReservedCount, Place>();
+  readonly #reserved = new Map<ReservedCount, Place>();
   readonly #timer: NodeJS.Timeout;
   #checks = 0;
   #silentSince: number | undefined;
@@ -102,41 +102,42 @@ export class LeasedCounts {
     patienceMs = 0,
   ): Promise<void> | undefined {
     const now = this.now();
-    const held = this.#open(table, key, limit, now);
-    if (held === undefined) return undefined;
-    held.usedAt = now;
-    if (held.left(now) >= Math.min(events, Math.floor(limit.capacity))) return undefined;
+    const reserved = this.#open(table, key, limit, now);
+    if (reserved === undefined) return undefined;
+    reserved.usedAt = now;
+    if (reserved.left(now) >= Math.min(events, Math.floor(limit.capacity))) return undefined;
     const isAskedAnew = patienceMs > 0 && !this.#figures.isSilent;
-    if (held.isOver || this.#isClosed || (now < held.pauseUntil && !isAskedAnew)) return undefined;
+    if (reserved.isOver || this.#isClosed || (now < reserved.pauseUntil && !isAskedAnew))
+      return undefined;
     this.#figures.waits += 1;
     // A wait that others began is not extended: their events would never be decided.
-    if (held.waitUntil <= now) held.waitUntil = now + patienceMs;
-    held.asking ??= this.#acquire(held, limit, events).finally(() => {
-      held.asking = undefined;
+    if (reserved.waitUntil <= now) reserved.waitUntil = now + patienceMs;
+    reserved.asking ??= this.#acquire(reserved, limit, events).finally(() => {
+      reserved.asking = undefined;
     });
-    return held.asking;
+    return reserved.asking;
   }
 
   /** Uses one event, if one is left. */
-  count(held: ReservedCount): void {
-    if (held.count(this.now()) === "low") this.#askAhead(held);
+  count(reserved: ReservedCount): void {
+    if (reserved.count(this.now()) === "low") this.#askAhead(reserved);
   }
 
   /** Returns the unused events of a count. */
-  release(held: ReservedCount): void {
-    const limit = this.#held.get(held)?.limit;
-    if (limit !== undefined) this.#returnUnused(held, limit, Number.POSITIVE_INFINITY);
+  release(reserved: ReservedCount): void {
+    const limit = this.#reserved.get(reserved)?.limit;
+    if (limit !== undefined) this.#returnUnused(reserved, limit, Number.POSITIVE_INFINITY);
   }
 
   /** Returns all events. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await Promise.all([...this.#held.keys()].map(({ asking }) => asking));
+    await Promise.all([...this.#reserved.keys()].map(({ asking }) => asking));
     await Promise.all(
-      [...this.#held].map(([held, { limit }]) => {
-        held.retire(this.now(), Number.POSITIVE_INFINITY);
-        return held.hasSettled ? this.#exchange.ask(held, limit, 0) : undefined;
+      [...this.#reserved].map(([reserved, { limit }]) => {
+        reserved.retire(this.now(), Number.POSITIVE_INFINITY);
+        return reserved.hasSettled ? this.#exchange.ask(reserved, limit, 0) : undefined;
       }),
     );
     await this.#store.close();
@@ -148,36 +149,36 @@ export class LeasedCounts {
     limit: CountedLimit,
     now: number,
   ): ReservedCount | undefined {
-    const known = table.held.get(key);
+    const known = table.reserved.get(key);
     if (known !== undefined) {
-      const place = this.#held.get(known);
+      const place = this.#reserved.get(known);
       if (place !== undefined) place.limit = limit;
       return known;
     }
-    if (this.#held.size >= MAX_HELD) return undefined;
-    const held = new ReservedCount(table.storeKey(key), now, this.#terms);
-    table.held.set(key, held);
-    this.#held.set(held, { table, key, limit });
-    return held;
+    if (this.#reserved.size >= MAX_RESERVED) return undefined;
+    const reserved = new ReservedCount(table.storeKey(key), now, this.#terms);
+    table.reserved.set(key, reserved);
+    this.#reserved.set(reserved, { table, key, limit });
+    return reserved;
   }
 
   /** Requests events until there are enough, or no more can be expected. */
-  async #acquire(held: ReservedCount, limit: CountedLimit, events: number): Promise<void> {
+  async #acquire(reserved: ReservedCount, limit: CountedLimit, events: number): Promise<void> {
     const { patienceMs } = this.#terms;
     const since = this.now();
-    const waitUntil = since < held.noWaitUntil ? since : since + patienceMs;
+    const waitUntil = since < reserved.noWaitUntil ? since : since + patienceMs;
     for (;;) {
-      const result = await this.#ask(held, limit, events);
+      const result = await this.#ask(reserved, limit, events);
       const now = this.now();
-      const left = held.left(now);
+      const left = reserved.left(now);
       if (left >= Math.min(events, Math.floor(limit.capacity))) return;
       if (result !== undefined && result.given > 0) continue;
-      const until = Math.max(waitUntil, held.waitUntil);
+      const until = Math.max(waitUntil, reserved.waitUntil);
       if (!this.#mayRetry(result, left, until)) {
-        held.isOver = limit.kind === "total" && left === 0 && result?.elsewhere === 0;
-        const restMs = result === undefined ? PAUSE_MS : pauseOf(limit);
-        held.pauseUntil = now + (held.isOver ? this.#terms.idleMs : restMs);
-        if (patienceMs > 0 && now >= since + patienceMs) held.noWaitUntil = now + NO_WAIT_MS;
+        reserved.isOver = limit.kind === "total" && left === 0 && result?.elsewhere === 0;
+        const pauseMs = result === undefined ? PAUSE_MS : pauseOf(limit);
+        reserved.pauseUntil = now + (reserved.isOver ? this.#terms.idleMs : pauseMs);
+        if (patienceMs > 0 && now >= since + patienceMs) reserved.noWaitUntil = now + NO_WAIT_MS;
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, PATIENCE_STEP_MS));
@@ -192,20 +193,24 @@ export class LeasedCounts {
     return left === 0 && result.elsewhere > 0 && now < waitUntil;
   }
 
-  #ask(held: ReservedCount, limit: CountedLimit, events: number): Promise<CountResult | undefined> {
-    return this.#exchange.ask(held, limit, held.blockSize(limit, events, this.now()));
+  #ask(
+    reserved: ReservedCount,
+    limit: CountedLimit,
+    events: number,
+  ): Promise<CountResult | undefined> {
+    return this.#exchange.ask(reserved, limit, reserved.blockSize(limit, events, this.now()));
   }
 
-  #askAhead(held: ReservedCount): void {
-    const limit = this.#held.get(held)?.limit;
+  #askAhead(reserved: ReservedCount): void {
+    const limit = this.#reserved.get(reserved)?.limit;
     if (limit === undefined || this.#isClosed) return;
-    if (this.#figures.isSilent || this.now() < held.pauseUntil) return;
-    held.asking ??= this.#ask(held, limit, 1)
+    if (this.#figures.isSilent || this.now() < reserved.pauseUntil) return;
+    reserved.asking ??= this.#ask(reserved, limit, 1)
       .then((result) => {
-        if (result?.given === 0) held.pauseUntil = this.now() + pauseOf(limit);
+        if (result?.given === 0) reserved.pauseUntil = this.now() + pauseOf(limit);
       })
       .finally(() => {
-        held.asking = undefined;
+        reserved.asking = undefined;
       });
   }
 
@@ -213,19 +218,19 @@ export class LeasedCounts {
    * Sends reports on leases. While the store is silent, only one count at a time, as a probe: a run's request would
    * wait behind each batch until its timeout.
    */
-  #returnUnused(held: ReservedCount, limit: CountedLimit, idleSince: number): void {
-    held.retire(this.now(), idleSince);
-    if (!held.hasSettled || (this.#figures.isSilent && !this.#exchange.isIdle)) return;
-    void this.#exchange.ask(held, limit, 0);
+  #returnUnused(reserved: ReservedCount, limit: CountedLimit, idleSince: number): void {
+    reserved.retire(this.now(), idleSince);
+    if (!reserved.hasSettled || (this.#figures.isSilent && !this.#exchange.isIdle)) return;
+    void this.#exchange.ask(reserved, limit, 0);
   }
 
   #check(): void {
     const now = this.now();
-    for (const [held, { table, key, limit }] of this.#held) {
-      this.#returnUnused(held, limit, now - this.#terms.idleMs);
-      if (!held.isEmpty(now)) continue;
-      table.held.delete(key);
-      this.#held.delete(held);
+    for (const [reserved, { table, key, limit }] of this.#reserved) {
+      this.#returnUnused(reserved, limit, now - this.#terms.idleMs);
+      if (!reserved.isEmpty(now)) continue;
+      table.reserved.delete(key);
+      this.#reserved.delete(reserved);
     }
     this.#checks += 1;
     if (this.#checks % SWEEP_CHECKS === 1) void this.#store.sweep().catch(() => undefined);

@@ -12,7 +12,7 @@ const UNLIMITED = { capacity: Number.POSITIVE_INFINITY };
  */
 export class TokenBudgets implements SpendingBook {
   readonly #counts: LeasedCounts;
-  readonly #table: CountTable = { held: new Map(), storeKey: (id) => id };
+  readonly #table: CountTable = { reserved: new Map(), storeKey: (id) => id };
 
   constructor(options: LeasedCountsOptions) {
     this.#counts = new LeasedCounts(BUDGETS, options);
@@ -20,13 +20,13 @@ export class TokenBudgets implements SpendingBook {
 
   /** The number of the next event over all gateways; infinite while none is reserved. */
   spent(id: string): number {
-    const held = this.#table.held.get(id);
-    return held?.used(UNLIMITED, this.#counts.now()) ?? Number.POSITIVE_INFINITY;
+    const reserved = this.#table.reserved.get(id);
+    return reserved?.used(UNLIMITED, this.#counts.now()) ?? Number.POSITIVE_INFINITY;
   }
 
   count(id: string): void {
-    const held = this.#table.held.get(id);
-    if (held !== undefined) this.#counts.count(held);
+    const reserved = this.#table.reserved.get(id);
+    if (reserved !== undefined) this.#counts.count(reserved);
   }
 
   /** Never full: room is checked at the reservation. */
@@ -39,7 +39,7 @@ export class TokenBudgets implements SpendingBook {
     const now = this.#counts.now();
     return allowances.every(
       ({ id, maxEvents }) =>
-        (this.#table.held.get(id)?.left(now) ?? 0) >= Math.min(events, maxEvents),
+        (this.#table.reserved.get(id)?.left(now) ?? 0) >= Math.min(events, maxEvents),
     );
   }
 
@@ -66,8 +66,8 @@ export class TokenBudgets implements SpendingBook {
   /** Called at the end of a run: returns this gateway's unused events of these tokens. Its other runs reserve again. */
   settle(ids: Iterable<string>): void {
     for (const id of ids) {
-      const held = this.#table.held.get(id);
-      if (held !== undefined) this.#counts.release(held);
+      const reserved = this.#table.reserved.get(id);
+      if (reserved !== undefined) this.#counts.release(reserved);
     }
   }
 

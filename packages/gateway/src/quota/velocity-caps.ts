@@ -101,16 +101,16 @@ export class VelocityCaps {
     if (limit.scope === "connection") return undefined;
     const counts = this.#counts;
     const table = this.#tableOf(limit);
-    const { held } = table;
+    const { reserved } = table;
     return {
-      used: (key) => held.get(key)?.used(limit, counts.now()) ?? Number.POSITIVE_INFINITY,
+      used: (key) => reserved.get(key)?.used(limit, counts.now()) ?? Number.POSITIVE_INFINITY,
       count: (key) => {
-        const one = held.get(key);
+        const one = reserved.get(key);
         if (one !== undefined) counts.count(one);
       },
       reserve: (key, events) => counts.reserve(table, key, limit, events),
       release: (key) => {
-        const one = held.get(key);
+        const one = reserved.get(key);
         if (one !== undefined) counts.release(one);
       },
     };
@@ -124,7 +124,7 @@ export class VelocityCaps {
   #tableOf({ id, kind, windowMs, scope }: VelocityLimit): CountTable {
     const name = JSON.stringify([id, kind, windowMs, scope]);
     const storeKey = (key: string): string => sha256Hex(JSON.stringify([name, key]));
-    const table = this.#tables.get(name) ?? { held: new Map(), storeKey };
+    const table = this.#tables.get(name) ?? { reserved: new Map(), storeKey };
     this.#tables.set(name, table);
     return table;
   }
