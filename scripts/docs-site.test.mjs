@@ -43,7 +43,6 @@ test("no page is long, but for tables that a reader looks things up in and for r
     "docs/rules/README.md",
     "docs/policy/rules.md",
     "docs/reference/",
-    "docs/redteam/",
     "docs/security/threat-model.md",
     "docs/wire/differences.md",
   ];
@@ -152,25 +151,27 @@ describe("the built site", () => {
       },
     );
 
-    test.each([
-      ["light", 1280],
-      ["dark", 1280],
-      ["light", 390],
-      ["dark", 390],
-    ])(
-      "no page has a fault that axe finds, and none is wider than the screen: %s at %i px",
+    test.each([1280, 390])(
+      "no page has a fault that axe finds, light or dark, and none is wider than the screen: %i px",
       { timeout: 300_000 },
-      async (colorScheme, width) => {
-        const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 } });
+      async (width) => {
+        const viewport = { width, height: 844 };
+        const context = await browser.newContext({ colorScheme: "light", viewport });
         const page = await context.newPage();
         const faults = [];
         for (const path of LOOKED_AT) {
+          await page.emulateMedia({ colorScheme: "light" });
           await page.goto(origin + path, { waitUntil: "networkidle" });
           faults.push(...(await findFaults(page)).map((fault) => `${path} ${fault}`));
           const beyond = await page.evaluate(
             () => document.documentElement.scrollWidth - innerWidth,
           );
           if (beyond > 0) faults.push(`${path} is ${beyond} px too wide`);
+          // Only colours differ in the dark. A page that loads in the dark has no colour that is still changing.
+          await page.emulateMedia({ colorScheme: "dark" });
+          await page.reload({ waitUntil: "networkidle" });
+          const dark = await findFaults(page, "color-contrast");
+          faults.push(...dark.map((fault) => `${path} in the dark ${fault}`));
         }
         expect(faults).toEqual([]);
         await context.close();

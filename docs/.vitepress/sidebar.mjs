@@ -92,6 +92,8 @@ const GROUPS = {
   ],
   "Red team": [
     "redteam/running.md",
+    "redteam/verdicts.md",
+    "redteam/requests.md",
     "redteam/modes.md",
     "redteam/library.md",
     "redteam/behind-the-gateway.md",

@@ -20,12 +20,12 @@ const OPEN_PARENTHESIS = 0x28;
 const CLOSE_PARENTHESIS = 0x29;
 
 /**
- * Follows code within a line (`` `like this` ``), which a run of backticks opens and the next run of the same length
+ * Follows inline code (`` `like this` ``), which a run of backticks opens and the next run of the same length
  * closes.
  *
- * Until it is closed it is text to a renderer. Where a formula or crossed-out text that ends in it, a tag, an address, an escape or the cell of a table
- * might take a backtick for itself, and after a run that its line did not close, nothing counts as code to the end of
- * the paragraph.
+ * Until it is closed, a renderer shows it as text. A formula or crossed-out text that ends in it, a tag, an address, an
+ * escape or the cell of a table may contain one of the backticks. Then nothing is code up to the end of the paragraph. The
+ * same applies after a run that its line did not close.
  */
 export class CodeSpans {
   /** Backticks that opened what is open. */
@@ -33,7 +33,7 @@ export class CodeSpans {
   #run = 0;
   #isDoubtful = false;
   #before = 0;
-  /** What may have opened a formula or crossed-out text, which ends in code then. */
+  /** A character that may open a formula or crossed-out text, which can end in code. */
   #sawDollar = false;
   #sawTilde = false;
   /** Since the last white space: an address, or what may be one. */
@@ -43,7 +43,7 @@ export class CodeSpans {
   #isDestination = false;
   /** Brackets of the paragraph that are open: renderers differ in whether a label or code ends first. */
   #brackets = 0;
-  /** What may be a tag, of which a backtick may be a part; one with a quotation mark may end anywhere in the paragraph. */
+  /** A possible tag, which may contain a backtick; a tag with a quotation mark may end anywhere in the paragraph. */
   #tag: "none" | "begun" | "open" | "quoted" = "none";
 
   /** Code is open, and everybody agrees that it will be code once it is closed. */
@@ -102,7 +102,7 @@ export class CodeSpans {
     this.#isDoubtful = this.#isDestination = this.#sawDollar = this.#sawTilde = false;
   }
 
-  /** A block of code has begun, whose fence was no code within a line. */
+  /** A block of code has begun; its fence was not inline code. */
   skipCode(): void {
     this.endParagraph();
   }

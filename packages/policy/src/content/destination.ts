@@ -189,7 +189,7 @@ export class Destination {
     return undefined;
   }
 
-  /** `%68ttps:` is no scheme to a browser and `https:` to a renderer that decodes it. */
+  /** `%68ttps:` has no scheme for a browser, and `https:` for a renderer that decodes it. */
   #escaped(digits: string): AddressKind | undefined {
     if (!/^[\da-f]{1,2}$/i.test(digits)) return this.#answer("own");
     this.#escape = digits;

@@ -30,9 +30,9 @@ type Joined = { scanner: TextScanner; readonly texts: string[]; length: number; 
 /**
  * Reads the texts of `text_stream` envelopes in every way in which a client can join them.
  *
- * A client appends a text to what it has for the component, the sender, the message and the member, or for some of
- * these: every choice is a way, and the empty one joins all texts of the stream. Ways that brought the same texts share
- * one scanner until a text comes that is for some of them only.
+ * A client appends a text to the text that it has for the component, the sender, the message and the member, or for some
+ * of these. Every choice is a way; the empty choice joins all texts of the stream. Ways with the same texts share one
+ * scanner until a text arrives that only some of them include.
  */
 export class EnvelopeTexts {
   readonly #settings: ContentSettings;
@@ -58,9 +58,9 @@ export class EnvelopeTexts {
   }
 
   /**
-   * @param maxCharacters that may be scanned for this envelope, once for each way in which clients see them differently
-   * @throws CountersignError when more would be, when the stream has more messages or components than are kept apart, or
-   * when it is read too often
+   * @param maxCharacters the limit of scanned characters for this envelope. Each different way of joining counts.
+   * @throws CountersignError beyond this limit, beyond the limit of messages or components of a stream, or if the texts
+   * were read too often.
    */
   read(envelope: JsonObject, maxCharacters: number): ContentFinding | null {
     this.#scanned = 0;

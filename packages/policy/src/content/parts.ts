@@ -155,7 +155,7 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
   ["t", "\t"],
 ]);
 
-/** What the characters between two quotation marks of JSON stand for. */
+/** The text that the characters between two quotation marks of JSON encode. */
 function unescaped(characters: string): string {
   return characters.replace(
     /\\(?:u([\da-f]{4})|([^]))/gi,

@@ -241,7 +241,7 @@ test("whatever a client joins the texts of envelopes by, it gets no image", () =
         const put = (text: string, value: string, round: number, member = "delta"): JsonObject => {
           let event = enveloped("text_stream", { [member]: text });
           for (const name of joining) event = JOINED_BY[name]?.(event, "a") ?? event;
-          // What the client does not look at is another each time.
+          // Members that the client ignores differ each time.
           for (const name of varied.filter((one) => !joining.includes(one))) {
             event = JOINED_BY[name]?.(event, `v${round}`) ?? event;
           }
@@ -268,7 +268,7 @@ test("texts of one member are read beside those of another", () => {
   );
 });
 
-test("an id for each text of a long stream is no harm, and an id that returns late ends the run", () => {
+test("an id for each text of a long stream is allowed, and an id that returns late ends the run", () => {
   const reader = createContentReader(SETTINGS);
   for (let at = 0; at < 500; at += 1) {
     const event = { ...enveloped("text_stream", { id: `c${at}`, delta: "w" }), target: TARGET };
@@ -318,7 +318,7 @@ test("what was not delivered of envelopes is not in what a client joins", () => 
   expect(blocked.read(half)).toBeNull();
   blocked.settle(half, true);
   expect(blocked.read(rest)).toMatchObject({ kind: "images" });
-  // Whoever is blocked all the time is not read again for ever.
+  // The reader does not read a stream again without limit if every text is blocked.
   const often = createContentReader(SETTINGS);
   expect(() => {
     for (let times = 0; times < 100; times += 1) {

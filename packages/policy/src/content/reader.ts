@@ -15,8 +15,7 @@ const MAX_READ_MESSAGES = 10_000;
 /** Reads the text of a stream's events, each message as one. */
 export type ContentReader = {
   /**
-   * What an event brings that the settings ask for; `null` for nothing. An event that takes more characters than
-   * `maxEventCharacters` is not read at all.
+   * The first finding in an event; `null` for none. An event with more characters than `maxEventCharacters` is not read.
    *
    * @throws CountersignError when the stream has more messages than are kept apart
    */

@@ -75,7 +75,7 @@ export class TextScanner {
   push(text: string): ContentFinding | undefined {
     const start = this.#characters;
     this.#characters += text.length;
-    // Whatever else it holds, it is too long: the rest of the message is read no more than it is shown.
+    // The message is too long: the client does not get the rest, so the scanner does not read it.
     if (this.#characters > this.#maxCharacters) {
       return { kind: "max_characters", offset: this.#maxCharacters };
     }
@@ -206,7 +206,7 @@ export class TextScanner {
     this.#inSpan = undefined;
   }
 
-  /** What is found in code within a line waits for its end, where a page shows no less than an event at once. */
+  /** A finding in inline code waits for the end of the code, if the page never shows a part of an event. */
   #settle(finding: ContentFinding): ContentFinding | undefined {
     if (!this.#isByEvent || !this.#spans.isOpen || !this.#mayHold) return finding;
     this.#inSpan ??= finding;

@@ -17,7 +17,7 @@ const action = (description: string): JsonSchema => ({
 
 /** `ag_ui_content`: the content that text may not contain. */
 export const AG_UI_CONTENT: JsonSchema = closed(
-  "What text may not carry, however it is cut into deltas. Each key blocks unless it says allow, but links_in_errors only when it says block.",
+  "Content that text may not have, in one delta or across several. Each key blocks unless it is allow; links_in_errors blocks only if it is block.",
   {
     ...BLOCK_HEADER,
     images: action("Markdown images of other hosts, which a renderer loads without being asked."),
@@ -76,7 +76,7 @@ export const AG_UI_CONTENT: JsonSchema = closed(
     max_event_characters: {
       type: "integer",
       description:
-        "Characters that are read for one event at most, message lists included; every other run waits meanwhile. What a list repeats of the client's request, or of the list before, does not count.",
+        "The maximum number of characters that the gateway reads for one event, message lists included; every other run waits for it. Texts that a list repeats from the client's request, or from the list before, are not counted.",
       minimum: 1000,
       maximum: 100_000_000,
       default: DEFAULT_EVENT_CHARACTERS,

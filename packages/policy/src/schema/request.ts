@@ -49,11 +49,11 @@ export const AG_UI_REQUEST: JsonSchema = closed(
       ),
       rollback: flag("Whether a client may leave out the end of the history.", false),
       unfinished: choice(
-        "A message that was open when the gateway was killed: accept its text once, as the client holds it, with a remark on record; or refuse it.",
+        "A message that was open when the gateway was killed. accept: accept the client's text once and record it. refuse: reject it.",
         ["accept", "refuse"],
       ),
       interleaved: choice(
-        "A new message that stands among those of the latest run, as it does when a person writes while an answer arrives: accept it, with a remark on record; or refuse it, since the answer behind it was not to it.",
+        "A new message between those of the latest run, for example when a user writes while an answer arrives. accept: forward it and record it. refuse: reject it, because the answer after it does not respond to it.",
         ["accept", "refuse"],
       ),
     }),

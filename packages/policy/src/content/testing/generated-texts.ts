@@ -22,7 +22,7 @@ const pieces = joined(
   14,
 );
 
-/** What stands before the text of a line, well or badly indented. */
+/** Beginnings of a line, with valid and invalid indentation. */
 const starts = oneOf(
   "¦¦¦ ¦\t¦\uFEFF¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ",
   // Marks with tabs, with leading zeros and without white space, and what only looks like one.
@@ -69,7 +69,7 @@ const linesOf = (
       maxLength: most,
     })
     .map((lines) => lines.map((line) => line.join("")).join(""));
-/** Lines of which nearly all are fences, text in them or an attack, so that most of it is code to somebody. */
+/** Lines that are mostly fences, text in them or an attack, so that most of it is code for some renderer. */
 const fenced = linesOf(
   fc.oneof(
     { weight: 4, arbitrary: oneOf("¦¦¦ ¦  ¦   ") },
