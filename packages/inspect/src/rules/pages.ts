@@ -63,12 +63,11 @@ function shorten(line: string): string {
 
 function index(ids: readonly RuleId[]): string {
   const lines = [
-    "# Rules",
+    "# Rules of the doctor",
     "",
-    "[Rules of the gateway](../policy/rules.md) explains `gateway/…` on a receipt. This folder has the rules of",
-    "`countersign doctor`, layer by layer. Every page states the violation, why it matters, an",
-    "example and the fix. The pages are generated from the table that the code uses",
-    "(`npm run generate:rules -w packages/inspect`); a test fails when they differ.",
+    "This page lists the rules of `countersign doctor`, layer by layer. Each links to a page with the violation, why it",
+    "matters, an example and the fix. [Rules](../policy/rules.md) explains `gateway/…` on a receipt. The pages are generated",
+    "from the table that the code uses (`npm run generate:rules -w packages/inspect`); a test fails if they differ.",
   ];
   for (const layer of [1, 2, 3] as const) {
     const rows = ids
