@@ -92,7 +92,7 @@ async function answerMcp(
   await transport.handleRequest(request, response, body === "" ? undefined : parsed(body));
 }
 
-/** What is not JSON goes on as text, which the SDK rejects. */
+/** A body that is not JSON stays a text, which the SDK rejects. */
 function parsed(body: string): unknown {
   try {
     return parseJson(body);

@@ -3,7 +3,7 @@ import { listMember, textMember } from "../oatf/json/values.js";
 import { textMessage, textsIn } from "./a2a-message.js";
 import { detectIntents } from "./detect-intents.js";
 
-/** Where the tool servers (MCP) and the other agents (A2A) of a demo agent are, by name. */
+/** The addresses of the tool servers (MCP) and the other agents (A2A) of a demo agent, by name. */
 export type PeerAddresses = {
   readonly mcp: Readonly<Record<string, string>>;
   readonly a2a: Readonly<Record<string, string>>;

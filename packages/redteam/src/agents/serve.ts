@@ -12,7 +12,7 @@ import type { AgentLogic, AgentRequest } from "./turn.js";
 export type RunningAgent = {
   readonly url: string;
   readonly webSocketUrl: string;
-  /** Where it is a server for other agents: with MCP, and with A2A. */
+  /** The addresses at which it is a server for other agents. */
   readonly endpoints: { readonly mcp: string; readonly a2a: string };
   close(): Promise<void>;
 };

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../oatf/json/values.js";
 import type { Stage } from "./mode.js";
 
-/** What the clients of MCP and A2A share: actions that are performed one after the other. */
+/** The common part of MCP and A2A clients: it performs actions one after the other. */
 export type ClientSide = {
   readonly sent: number;
   isBusy(): boolean;

@@ -1,6 +1,14 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@countersign/core";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import {
+  CallToolRequestSchema,
+  CreateMessageResultSchema,
+  ElicitResultSchema,
+  ListRootsResultSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHardenedAgent, createVulnerableAgent, serveAgent } from "../agents/index.js";
 import type { RunningAgent } from "../agents/index.js";
@@ -131,6 +139,78 @@ test.each([
     ]);
   },
 );
+
+test("an MCP client answers sampling, elicitation and roots by its dispatch lists", async () => {
+  const heard: unknown[] = [];
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const server = createServer(async (request, response) => {
+    const known = sessions.get(String(request.headers["mcp-session-id"]));
+    const transport =
+      known ??
+      new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => "one",
+        onsessioninitialized: (id) => void sessions.set(id, transport),
+      });
+    if (known === undefined) {
+      const { server: agent } = new McpServer(
+        { name: "agent", version: "1" },
+        { capabilities: { tools: {} } },
+      );
+      agent.setRequestHandler(CallToolRequestSchema, async (_, { sendRequest }) => {
+        const asked = [
+          { role: "user" as const, content: { type: "text" as const, text: "rate?" } },
+        ];
+        const sampling = { messages: asked, maxTokens: 9 };
+        const properties = { pin: { type: "string" as const } };
+        const form = { message: "PIN?", requestedSchema: { type: "object" as const, properties } };
+        heard.push(
+          (
+            await sendRequest(
+              { method: "sampling/createMessage", params: sampling },
+              CreateMessageResultSchema,
+            )
+          ).content,
+          await sendRequest({ method: "elicitation/create", params: form }, ElicitResultSchema),
+          (await sendRequest({ method: "roots/list" }, ListRootsResultSchema)).roots,
+        );
+        return { content: [{ type: "text", text: "done" }] };
+      });
+      await agent.connect(transport as never);
+    }
+    await transport.handleRequest(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const mcp = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const answer = (text: string): JsonObject => ({
+    content: { model: "m", role: "assistant", content: { type: "text", text } },
+  });
+  const state = {
+    capabilities: { sampling: {}, elicitation: {}, roots: {} },
+    actions: [call("Hi")],
+    sampling_responses: [
+      { when: { maxTokens: { gt: 100 } }, ...answer("long") },
+      answer("short {{request.name}}"),
+    ],
+    elicitation_responses: [
+      { when: { message: "PIN?" }, action: "accept", content: { pin: "0000" } },
+    ],
+    roots: [{ uri: "file:///secret" }],
+  };
+  const actors = [{ name: "client", mode: "mcp_client", phases: [{ state }] }];
+  const indicator =
+    "{protocol: mcp, surface: tools/call, target: 'content[*].text', pattern: {contains: zzz}}";
+  const document = documentOf(JSON.stringify({ actors }), indicator);
+  const result = await runDocument(document, { target: mcp, endpoints: { mcp } });
+  server.closeAllConnections();
+  server.close();
+  expect([result.outcome, result.reason]).toEqual(["not_exploited", undefined]);
+  expect(heard).toEqual([
+    { type: "text", text: "short ask" },
+    { action: "accept", content: { pin: "0000" } },
+    [{ uri: "file:///secret" }],
+  ]);
+  expect(messagesOf(result, "mcp")).toContain("phase-1 response sampling/createMessage");
+});
 
 /** An agent whose server answers every request with these bytes, or never. */
 async function againstServer(

@@ -28,7 +28,7 @@ export type RunnerLimits = {
   readonly maxFollowUps: number;
 };
 
-/** Where the servers of a document listen, by the name of their actor. */
+/** The addresses of the servers of a document, by the name of their actor. */
 export type ServerAddresses = {
   readonly mcp: Record<string, string>;
   readonly a2a: Record<string, string>;
@@ -64,7 +64,7 @@ export type RunnerOptions = {
   readonly refusalsCount?: boolean;
   /** How the agent learns where MCP and A2A servers of a document are. */
   readonly servers?: ServerOptions;
-  /** Where the agent under test offers MCP or A2A itself, for actors that are clients of these. */
+  /** The addresses of the agent's own MCP and A2A servers, for actors that are clients of these. */
   readonly endpoints?: { readonly mcp?: string; readonly a2a?: string };
   readonly evaluation?: EvaluationOptions;
   readonly semantic?: AsyncSemanticEvaluator;

@@ -7,7 +7,7 @@ import type { Stage } from "./mode.js";
 import { hasContent } from "./request.js";
 import { placeOf } from "./run-stream.js";
 
-/** What both kinds of servers do: take requests, choose responses, and know what was delivered. */
+/** The common part of MCP and A2A servers: it records messages, chooses responses, and knows which of them were delivered. */
 export type ServerSide = {
   /** Checks the state of a phase that begins. The server reads it when the agent asks. */
   enter(state: JsonObject): void;
@@ -59,7 +59,7 @@ export function createServerSide(stage: Stage): ServerSide {
         } else if (hasResponses(phase.state) && !answered.has(phase)) {
           const message = `${place}: the agent asked for none of its responses`;
           context.note({ code: "CS-010", message });
-          // Where an indicator looks at the requests of the agent, that it sent none is its answer.
+          // An indicator of this protocol evaluates the agent's requests: sending none is then the agent's answer.
           if (!isWatched) {
             context.missed({
               kind: "cut_short",
