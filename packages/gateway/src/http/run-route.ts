@@ -70,7 +70,7 @@ export async function serveRun(
       ...streamEndOf(
         accessControl,
         { response, url, encoding, gone },
-        { principal: grant.principal.id, agent: upstream.target.name, sessionId },
+        { principal: grant.principal.id, agent: upstream.target.name, sessionId, grant },
       ),
     });
     // Not awaited: the pending call would keep everything alive that opening the stream needed.

@@ -84,6 +84,7 @@ export async function serveStream(
           agent: upstream.target.name,
           sessionId,
           ticket: ticket === null ? undefined : sha256Hex(ticket),
+          grant,
         },
       ),
     });

@@ -108,6 +108,30 @@ test("of two equal calls, one approved and one declined, one passes, and none af
   expect((await run(pay("n3"))).calls).toEqual([]);
 });
 
+test.each(["streamed", "listed"])(
+  "an approval that a %s call used stays used after a run that failed, and the agent may ask again",
+  async (form) => {
+    await begin();
+    await ask();
+    const toolCalls = [{ id: "n1", type: "function", function: { name: "pay", arguments: PAY } }];
+    const messages = [{ id: "n1", role: "assistant", toolCalls }];
+    const list = { type: "MESSAGES_SNAPSHOT", messages };
+    const failure = { type: "RUN_ERROR", message: "no" };
+    const first = form === "listed" ? [list] : pay("n1");
+    expect((await run([...first, failure], resume(yes("i1")))).calls).toHaveLength(1);
+    for (const id of ["n2", "n3"]) {
+      expect(await run([...pay(id), failure], resume(yes("i1")))).toEqual({
+        code: "200",
+        calls: [],
+      });
+    }
+    // The call that used it may be repeated in a list.
+    expect((await run([list, failure], resume(yes("i1")))).calls).toEqual(["listed n1"]);
+    expect((await run(pay("c2"), resume(yes("i1")), [asks("i2", "c2")])).calls).toEqual(["c2"]);
+    expect((await run(pay("n4"), resume(yes("i2")))).calls).toEqual(["n4"]);
+  },
+);
+
 test("two approvals of equal calls allow two calls", async () => {
   await begin();
   await run([...pay("c1"), ...pay("c2")], {}, [asks("i1", "c1"), asks("i2", "c2")]);

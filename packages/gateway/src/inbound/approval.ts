@@ -72,6 +72,11 @@ class Answers implements CallApprovals {
 
   constructor(approvals: readonly Approval[], { calls, declined }: ThreadState) {
     const answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
+    for (const answer of approvals) {
+      if (answer.usedBy === undefined) continue;
+      this.#used.set(answer, answer.usedBy);
+      this.#foreseen.set(answer, answer.usedBy);
+    }
     for (const answer of answers) {
       for (const key of keysOf(answer.call)) {
         const same = this.#byCall.get(key);

@@ -13,6 +13,8 @@ export type Approval = {
   /** Absent if the interrupt names tools and no call. */
   readonly call?: AskedCall;
   readonly isGranted: boolean;
+  /** The call that used the approval in an earlier run, which broke off. */
+  readonly usedBy?: string;
   /** The person has not answered: the call of this id, if the interrupt names one, gets no result either. */
   readonly open?: { readonly toolCallId: string | undefined };
   /** The tools that the interrupt names in addition to a delivered call. */
@@ -129,12 +131,14 @@ function isSameCall(one: AskedCall | undefined, other: AskedCall): boolean {
 
 /** If a call was not delivered complete before its interrupt, the gateway knows only its id and the tools that the interrupt names. */
 function approvalOf(
-  { call, toolCallId, toolName, toolNames }: InterruptState,
+  { call, toolCallId, toolName, toolNames, usedBy }: InterruptState,
   isGranted: boolean,
 ): Approval[] {
   const tools = toolNames ?? (toolName === undefined ? [] : [toolName]);
   const asked = call ?? (toolCallId === undefined ? undefined : { id: toolCallId });
-  if (asked !== undefined) return [{ call: asked, isGranted, tools }];
+  if (asked !== undefined) {
+    return [{ call: asked, isGranted, tools, ...(usedBy === undefined ? {} : { usedBy }) }];
+  }
   // An approval without a call cannot be compared with one.
   return isGranted || tools.length === 0 ? [] : [{ isGranted, tools }];
 }

@@ -97,6 +97,25 @@ export class RunChanges {
       // As of the call: a tool that the client declares later was not the client's then.
       isClients: isSame ? known.isClients : this.#isClients(call.name),
     });
+    if (meaning !== undefined) this.#useApproval(call.id, call.name, meaning);
+  }
+
+  /** Records that a call used an approval: it stays used if the run breaks off and the client repeats its answer. */
+  #useApproval(callId: string, name: string, meaning: string): void {
+    const { interrupts } = this.#state;
+    if (
+      [...interrupts.values()].some(({ usedBy, toolCallId }) => callId === (usedBy ?? toolCallId))
+    )
+      return;
+    for (const [id, interrupt] of interrupts) {
+      const { isGranted, usedBy, call } = interrupt;
+      if (isGranted !== true || usedBy !== undefined) continue;
+      if (call?.name !== name || call.arguments !== meaning) continue;
+      const used = { ...interrupt, usedBy: callId };
+      interrupts.set(id, used);
+      this.#pending.put(rowOf("interrupt", id, used));
+      return;
+    }
   }
 
   #isClients(name: string): boolean {

@@ -39,6 +39,8 @@ export type InterruptState = {
   answer?: string;
   /** True when that response approves the call. */
   isGranted?: true;
+  /** The delivered call that used the approval. */
+  usedBy?: string;
   /** True when that response takes an approval back. */
   isWithdrawn?: true;
 };

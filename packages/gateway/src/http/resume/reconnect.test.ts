@@ -4,6 +4,7 @@ import { request } from "node:http";
 import { connect } from "node:http2";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../../access/access.js";
+import type { Access, Grant } from "../../access/access.js";
 import type { ListenLimits } from "../../base/limits.js";
 import { startFixture } from "../../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../../testing/fixture.js";
@@ -233,4 +234,60 @@ test("an EventSource resumes by itself, and is told to stop when its run is over
   expect(textOf(second.frames)).toBe("1 2 ");
   expect((await back(second.frames.at(-1))).status).toBe(204);
   expect(context.agentRequests).toHaveLength(1);
+});
+
+/** An access control in which every token is alice's, as long as it is valid. */
+function createAliceAccess(valid: ReadonlySet<string>): Access {
+  const grantOf = (token: string): Grant => ({
+    principal: { id: "alice" },
+    name: { way: token, principal: "alice" },
+    isValid: () => valid.has(token),
+  });
+  return createAccess([
+    {
+      authenticate: async (token) => (valid.has(token) ? grantOf(token) : undefined),
+      restore: ({ way }) => grantOf(way),
+    },
+  ]);
+}
+
+test("a connection that resumes a stream ends with its own credential; the stream continues with a valid one", async () => {
+  const valid = new Set(["long", "short"]);
+  const talker = createTalker(3);
+  const context = await start(talker, {}, { access: createAliceAccess(valid) });
+  const headers = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  talker.upTo(1);
+  const first = await ask(context, { dropAfter: 3, ...headers("long") });
+  await first.closed;
+  const second = await comeBack(context, first.frames.at(-1), headers("short"));
+  expect(second.status).toBe(200);
+  valid.delete("short");
+  await second.closed;
+  expect((await comeBack(context, first.frames.at(-1), headers("short"))).status).toBe(401);
+  const third = await comeBack(context, first.frames.at(-1), headers("long"));
+  talker.upTo(3);
+  await third.closed;
+  expect(textOf(third.frames)).toBe("1 2 ");
+  expect(typesOf(third.frames).at(-1)).toBe("RUN_FINISHED");
+});
+
+test("a stream that was opened with a ticket is resumed with it while the credential behind it is valid", async () => {
+  const valid = new Set(["token"]);
+  const talker = createTalker(3);
+  const context = await start(talker, {}, { access: createAliceAccess(valid) });
+  const asked = { method: "POST", headers: { authorization: "Bearer token" } };
+  const issued = await fetch(`${context.url}/ag-ui/tickets?session=s1`, asked);
+  const url = `${context.url}${((await issued.json()) as { url: string }).url}&reconnect=1`;
+  talker.upTo(1);
+  const first = await readStream(url, { method: "GET", dropAfter: 3 });
+  await first.closed;
+  const back = (dropAfter?: number): Promise<StreamReader> => {
+    const lastEventId = { "last-event-id": first.frames[0]?.id ?? "" };
+    return readStream(url, { method: "GET", headers: lastEventId, dropAfter: dropAfter ?? 99 });
+  };
+  const second = await back(1);
+  expect(second.status).toBe(200);
+  await second.closed;
+  valid.delete("token");
+  expect((await back()).status).toBe(204);
 });

@@ -1,4 +1,5 @@
 import type { AgUiEvent } from "@countersign/wire";
+import type { Grant } from "../../access/access.js";
 import { sseFrameOf } from "../http-sink.js";
 import type { HttpSink } from "../http-sink.js";
 import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
@@ -19,6 +20,8 @@ export type StreamHolder = {
   readonly sessionId: string;
   /** Hash of the ticket that opened it: an `EventSource` reconnects with the same URL. */
   readonly ticket?: string | undefined;
+  /** The credential that opened it, or that its ticket was issued for. */
+  readonly grant?: Pick<Grant, "isValid">;
 };
 
 /** The limits that all resumable streams of a gateway share. */

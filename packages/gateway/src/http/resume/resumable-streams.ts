@@ -51,7 +51,8 @@ export class ResumableStreams implements StreamPool {
    * from there on.
    *
    * Only its own principal can resume a stream. A client with a ticket in its URL sends the one that opened the
-   * stream: the ticket is used up, but only that client knows an event id.
+   * stream: the ticket is used up, but only that client knows an event id. It shows no other credential, so the one
+   * behind the ticket must be valid.
    */
   findPosition({
     lastEventId,
@@ -64,7 +65,7 @@ export class ResumableStreams implements StreamPool {
     if (stream === undefined || stream.holder.agent !== agent) return undefined;
     const isHolder =
       "ticket" in holder
-        ? stream.holder.ticket === holder.ticket
+        ? stream.holder.ticket === holder.ticket && stream.holder.grant?.isValid() !== false
         : stream.holder.principal === holder.principal;
     if (!isHolder || !stream.canResumeFrom(after)) return undefined;
     return returnsForever && stream.isAtEnd(after) ? undefined : { stream, after };

@@ -1,4 +1,5 @@
 import { CountersignError, sha256Hex } from "@countersign/core";
+import type { Grant } from "../../access/access.js";
 import type { AccessControl } from "../access-control.js";
 import type { HttpResponse, HttpRequest } from "../exchange.js";
 import type { ResumeRequest } from "./resume-request.js";
@@ -19,9 +20,12 @@ export function lastEventIdOf({ headers }: HttpRequest): string | undefined {
   return typeof lastEventId === "string" ? lastEventId : undefined;
 }
 
+/** How long a relayed stream may take to end with the credential that opened it, which only its own gateway knows. */
+const RELAYED_END_MS = 5000;
+
 /**
  * Resumes a stream after the last event that its client has, at whichever gateway has it. A failure never starts a
- * run.
+ * run. The connection ends with its own credential; the stream stays, for a client that resumes it with a valid one.
  *
  * @throws CountersignError `ERR_STREAM_GONE`, the same for an unknown stream, an ended one and another principal's
  */
@@ -33,10 +37,11 @@ export async function resumeStream(
   lastEventId: string,
 ): Promise<void> {
   const { request, response, url, gone } = connection;
+  const { holder, grant } = await holderOf(accessControl, request, url);
   const resume: ResumeRequest = {
     lastEventId,
     agent: upstream.target.name,
-    holder: await holderOf(accessControl, request, url),
+    holder,
     returnsForever: request.method === "GET",
   };
   if (request.method === "POST") {
@@ -49,6 +54,16 @@ export async function resumeStream(
   else if ((await accessControl.relays?.relay(resume, response, gone)) !== true) {
     throw new CountersignError("ERR_STREAM_GONE", "no gateway holds this stream", {});
   }
+  if (grant === undefined || gone.aborted) return;
+  const end = (): void => {
+    const opener = position?.stream.holder.grant;
+    // The run ends for the same reason, and its last event tells the client.
+    if (opener?.isValid() === false) return;
+    setTimeout(() => response.destroy(), position === undefined ? RELAYED_END_MS : 0).unref();
+  };
+  const open = { grant, end };
+  accessControl.openGrants.add(open);
+  response.once("close", () => accessControl.openGrants.remove(open));
 }
 
 /** The client that resumes. Its ticket is not redeemed again, but compared with the one that opened the stream. */
@@ -56,11 +71,11 @@ async function holderOf(
   accessControl: AccessControl,
   request: HttpRequest,
   url: URL,
-): Promise<ResumeRequest["holder"]> {
+): Promise<{ holder: ResumeRequest["holder"]; grant?: Grant }> {
   const ticket = url.searchParams.get("ticket");
-  if (ticket !== null) return { ticket: sha256Hex(ticket) };
-  const { principal } = await accessControl.access.authenticate(bearerOf(request));
-  return { principal: principal.id };
+  if (ticket !== null) return { holder: { ticket: sha256Hex(ticket) } };
+  const grant = await accessControl.access.authenticate(bearerOf(request));
+  return { holder: { principal: grant.principal.id }, grant };
 }
 
 /** Attaches a new connection to a stream: its client's, or another gateway's on its behalf. */
