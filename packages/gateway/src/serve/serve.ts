@@ -73,14 +73,45 @@ export type ServeOptions = {
   readonly acceptedMissing?: AcceptedMissing;
 };
 
+/** Closes what was opened, the last part first. */
+type Opened = { add(close: () => unknown): void; close(): Promise<void> };
+
+function createOpened(): Opened {
+  const closers: (() => unknown)[] = [];
+  let closing: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.toReversed()) await close();
+  };
+  return {
+    add: (close) => void closers.push(close),
+    close: () => (closing ??= closeAll()),
+  };
+}
+
 /** Opens everything the configuration names and binds both listeners. */
 export async function startGateway(
   config: GatewayConfig,
   options: ServeOptions = {},
 ): Promise<RunningGateway> {
+  const opened = createOpened();
+  try {
+    return await openGateway(config, options, opened);
+  } catch (error) {
+    // A used port must not leave a locked store behind.
+    await opened.close();
+    throw error;
+  }
+}
+
+async function openGateway(
+  config: GatewayConfig,
+  options: ServeOptions,
+  opened: Opened,
+): Promise<RunningGateway> {
   const journal = options.journal ?? SILENT_JOURNAL;
   const startedAt = SYSTEM_CLOCK.now();
   const telemetry = createTelemetry(openTracer(config, journal));
+  opened.add(() => telemetry.tracer?.close());
   const policy = openPolicy(config.policyFile);
   const { tls, heartbeatMs } = config.listen;
   // Before anything is created or locked.
@@ -90,36 +121,20 @@ export async function startGateway(
   const issuer = await findKey(config.keyDirectory, "issuer");
   const { acceptedMissing = NOTHING_MISSING } = options;
   const receipts = await openReceipts(config, telemetry, journal, acceptedMissing);
+  opened.add(() => receipts.log.close());
   const { size: entries } = await receipts.store.head();
   const acceptsMissing = acceptedMissing.has("ledger");
-  const expected = { entries, acceptsMissing };
-  const ledger = await openLedger(config, SYSTEM_CLOCK, expected).catch(async (error: unknown) => {
-    await receipts.log.close();
-    throw error;
-  });
+  const ledger = await openLedger(config, SYSTEM_CLOCK, { entries, acceptsMissing });
+  opened.add(() => ledger.close());
   const gatewayName = createGatewayName();
-  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName).catch(
-    async (error: unknown) => {
-      await ledger.close();
-      await receipts.log.close();
-      throw error;
-    },
-  );
+  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName);
+  opened.add(() => tokens.close());
   // Gateways of one log share one set of keys, and therefore accept each other's tickets.
   const issuerPem = exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer")));
   const ticketKey = deriveSealKey(issuerPem, "tickets");
-  const closeStores = async (): Promise<void> => {
-    await tokens.close();
-    await ledger.close();
-    await receipts.log.close();
-  };
   const orderKey = deriveSealKey(issuerPem, "orders");
-  const fleet = await openFleet(config, gatewayName, journal, orderKey).catch(
-    async (error: unknown) => {
-      await closeStores();
-      throw error;
-    },
-  );
+  const fleet = await openFleet(config, gatewayName, journal, orderKey);
+  opened.add(() => fleet?.close());
   const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
   const velocity = await openVelocity(config, {
     gateway: gatewayName,
@@ -127,11 +142,8 @@ export async function startGateway(
     clock: SYSTEM_CLOCK,
     journal,
     telemetry,
-  }).catch(async (error: unknown) => {
-    await fleet?.close();
-    await closeStores();
-    throw error;
   });
+  opened.add(() => velocity.close());
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -165,7 +177,9 @@ export async function startGateway(
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(secure === undefined ? {} : { tls: secure }),
   });
+  opened.add(() => gateway.close());
   const watched = watchProcess();
+  opened.add(() => watched.stop());
   const parts = { gateway, policy, tokens, receipts, journal, process: watched };
   const sources = metricSourcesOf(parts);
   const listeners = {
@@ -200,35 +214,21 @@ export async function startGateway(
     fetch: app.fetch,
     serverOptions: { ...timersOf(config.limits), maxHeaderSize: config.limits.headerBytes },
   }) as HttpServer;
-  const files = followFiles(parts);
-  const close = async (): Promise<void> => {
-    files.stop();
-    watched.stop();
+  opened.add(() => {
     control.closeAllConnections();
-    await new Promise<void>((resolve) => {
-      control.close(() => resolve());
-    });
-    await gateway.close();
-    await fleet?.close();
-    await velocity.close();
-    await closeStores();
-    await telemetry.tracer?.close();
-  };
-  try {
-    const address = await relay?.listen(gateway.relayPlane as Server);
-    const facts = (): JsonObject => ({
-      ...gatewayFacts(gateway, startedAt),
-      ...(address === undefined ? {} : { relay: address }),
-    });
-    await fleet?.start(gateway.context.sessions, gatewayName, facts);
-    await listen(gateway.dataPlane, config.listen.port, config.listen.host);
-    await listen(control, config.control.port, config.control.host);
-    await admin.keep();
-  } catch (error) {
-    // A used port must not leave a locked store behind.
-    await close();
-    throw error;
-  }
+    return new Promise((resolve) => void control.close(resolve));
+  });
+  const files = followFiles(parts);
+  opened.add(() => files.stop());
+  const address = await relay?.listen(gateway.relayPlane as Server);
+  const facts = (): JsonObject => ({
+    ...gatewayFacts(gateway, startedAt),
+    ...(address === undefined ? {} : { relay: address }),
+  });
+  await fleet?.start(gateway.context.sessions, gatewayName, facts);
+  await listen(gateway.dataPlane, config.listen.port, config.listen.host);
+  await listen(control, config.control.port, config.control.host);
+  await admin.keep();
   for (const { file, mode, rights } of findExposedKeys(config.keyDirectory)) {
     journal.warn(
       { code: "KEY_EXPOSED", file, mode },
@@ -254,10 +254,10 @@ export async function startGateway(
     reloadPolicy: (cause) => reloadPolicy(policy, journal, cause),
     drain: async (hasten = new AbortController().signal) => {
       const result = await drainGateway(gateway, config.shutdown, hasten);
-      await close();
+      await opened.close();
       return result;
     },
-    close,
+    close: () => opened.close(),
   };
 }
 
