@@ -2,6 +2,7 @@ import type { FeedItem } from "@countersign/core";
 import type { Decision, EventFacts } from "@countersign/policy";
 import type { InboundRequest } from "../inbound/request.js";
 import type { EventContext } from "../event/event-context.js";
+import { denialIn } from "../outbound/decide/denial.js";
 import type { Run } from "../event/run.js";
 
 /** The facts of input that is not an event. */
@@ -44,7 +45,7 @@ export function feedItemOf(run: Run, context: EventContext): FeedItem | undefine
 /** Adds the fields that not every decision has: a target, and the rule that blocked or would block. */
 function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedItem {
   if (facts.target !== undefined) item.target = facts.target;
-  const denial = decision.allow ? decision.observed : decision;
+  const denial = denialIn(decision);
   if (denial !== undefined) {
     item.rule = denial.rule;
     item.denial_reason = denial.reason;

@@ -1,5 +1,5 @@
 import { MAX_FURTHER_RULES } from "@countersign/policy";
-import type { Denial, OnBlock, Permit } from "@countersign/policy";
+import type { Decision, Denial, OnBlock, Permit } from "@countersign/policy";
 import type { OwnRuleId } from "../../event/own-rules.js";
 import type { Withheld } from "../../event/withheld-register.js";
 
@@ -14,6 +14,11 @@ export function ownDenial(rule: OwnRuleId, reason: string, onBlock: OnBlock = "d
 /** The block of an event whose unit is withheld, by the rule that withheld the unit. */
 export function withheldDenial({ rule, reason }: Withheld): Denial {
   return { allow: false, rule, reason, reasonCode: "evaluation_failed", onBlock: "drop" };
+}
+
+/** The denial in a decision: a block, or the block that enforce mode would make. */
+export function denialIn(decision: Decision): Denial | undefined {
+  return decision.allow ? decision.observed : decision;
 }
 
 /** Every rule that would have blocked a permitted request or event in enforce mode. */

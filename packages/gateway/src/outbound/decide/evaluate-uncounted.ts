@@ -32,7 +32,7 @@ export function evaluateUncounted(
   // The facts are those of the complete call; evaluating it here opens nothing.
   const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
   const isOfCall = opensCall(facts);
-  let remark: Decision | undefined;
+  let observed: Decision | undefined;
   for (const event of events) {
     const payload = event as unknown as JsonObject;
     const request = {
@@ -44,9 +44,9 @@ export function evaluateUncounted(
     };
     const { decision } = state.judge(request);
     if (!decision.allow) return decision;
-    if (decision.observed !== undefined) remark ??= decision;
+    if (decision.observed !== undefined) observed ??= decision;
   }
-  return remark;
+  return observed;
 }
 
 /** Whether conditions or `ag_ui_content` read such events: the names, metadata and errors of tools may only be in lists. */

@@ -26,7 +26,7 @@ export class FinalRules extends PassingStep {
   #check(context: EventContext, decision: Decision | undefined): void {
     const subject = subjectOf(this.#state, context);
     let found = decision === undefined ? undefined : evaluateRules(RULES.delivery, subject);
-    // A remark does not replace an earlier one: enforce mode would name the rule of the first.
+    // An observed denial does not replace an earlier one: enforce mode would name the rule of the first.
     const isSecond = found?.allow === true && decision?.allow === true && decision.observed;
     if (found !== undefined && !isSecond) context.decision = found;
     if (found?.allow !== false) found = evaluateRules(RULES.sound, subject);

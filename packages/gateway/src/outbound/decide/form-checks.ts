@@ -60,13 +60,13 @@ function nameOf({ event, claim }: EventContext): string | undefined {
  * these events must pass by itself.
  */
 export function nativeFormPolicy({ context, state: { run } }: Subject): Decision | undefined {
-  let remark: Decision | undefined;
+  let observed: Decision | undefined;
   for (const event of nativeForm(run, context)) {
     const decision = decideNative(run, event, context.capabilityId);
     if (!decision.allow) return decision;
-    if (decision.observed !== undefined) remark ??= decision;
+    if (decision.observed !== undefined) observed ??= decision;
   }
-  return remark;
+  return observed;
 }
 
 /** The events that a native client gets for an envelope, without the carrier event that was decided about. */

@@ -2,6 +2,7 @@ import type { Decision } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { foreignKey, messageKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitKey, UnitPlace } from "../../event/unit.js";
+import { denialIn } from "./denial.js";
 import type { Subject } from "./rule.js";
 
 /** Roles of the person and of their application: no call of an agent is attached to what they said. */
@@ -85,8 +86,7 @@ export function reopens({ context: { event }, state, place }: Subject): string |
 export function attemptPlace(event: AgUiEvent, decision: Decision): UnitPlace | undefined {
   const place = unitPlaceOf(event);
   if (place === undefined) return undefined;
-  const denial = decision.allow ? decision.observed : decision;
-  const isNewCall = isOfCall(event) && denial?.rule !== "gateway/known-call";
+  const isNewCall = isOfCall(event) && denialIn(decision)?.rule !== "gateway/known-call";
   const key = isNewCall ? place.key : attemptKey(event, place.key);
   return { key, openKey: foreignKey(place.openKey), phase: place.phase };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import type { Decision, ForeignRole } from "@countersign/policy";
 import type { Message } from "@countersign/wire";
+import { denialIn } from "./denial.js";
 import { evaluateUncounted } from "./evaluate-uncounted.js";
 import { argumentsOf, sameJson } from "./listed.js";
 import type { Subject } from "./rule.js";
@@ -49,9 +50,9 @@ export function listedPolicy({ state, context, part }: Subject): Decision | unde
   const { event, facts } = context;
   if (event === undefined || facts === undefined) return undefined;
   const call = part?.call;
-  const remark =
+  const earlier =
     call === undefined ? undefined : evaluateUncounted(state, facts, argumentsOf(call));
-  if (remark?.allow === false) return remark;
+  if (earlier?.allow === false) return earlier;
   const { decision, capability } = state.judge({
     facts,
     isPart: true,
@@ -60,7 +61,7 @@ export function listedPolicy({ state, context, part }: Subject): Decision | unde
     ...(call === undefined ? {} : { listedArguments: call.function.arguments }),
   });
   context.capabilityId = capability?.id;
-  return decision.allow && decision.observed === undefined ? (remark ?? decision) : decision;
+  return denialIn(decision) === undefined ? (earlier ?? decision) : decision;
 }
 
 /** Evaluates the conditions and content rules on events that stand for what a listed part carries. */

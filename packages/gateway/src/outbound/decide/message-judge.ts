@@ -7,6 +7,7 @@ import type { MessageJudge } from "../withhold/messages.js";
 import type { UnitKey } from "../../event/unit.js";
 import { callKey, foreignKey, listOf, messageKey, resultKey } from "../../event/unit.js";
 import { asRecorded } from "../../thread/message-record.js";
+import { denialIn } from "./denial.js";
 import { attemptKey } from "./intrusion.js";
 import {
   argumentsOf,
@@ -71,9 +72,9 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     context: EventContext = list,
   ): Decision | undefined => evaluateRules(moment, { ...subjectOf(state, context), part });
 
-  /** Records a block, or a remark. Returns whether the part may be delivered. */
+  /** Records a denial, also one that observe mode does not enforce. Returns whether the part may be delivered. */
   const settle = (context: EventContext, decision: Decision | undefined, key: UnitKey): boolean => {
-    const denial = decision?.allow === true ? decision.observed : decision;
+    const denial = decision && denialIn(decision);
     if (decision === undefined || denial === undefined) return true;
     // A rule in observe mode withholds nothing, so the rest of the list is unaffected.
     if (!decision.allow || run.policy.mode === "observe") {

@@ -2,6 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import type { Decision, EventFacts, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
+import { denialIn } from "./denial.js";
 import { evaluateEarlier } from "./evaluate-uncounted.js";
 import type { RuleState, Subject } from "./rule.js";
 
@@ -9,8 +10,8 @@ import type { RuleState, Subject } from "./rule.js";
 export function eventPolicy({ state, context, place, held }: Subject): Decision | undefined {
   const { event, facts, claim } = context;
   if (event === undefined || facts === undefined) return undefined;
-  const remark = evaluateEarlier(state, facts, held);
-  if (remark?.allow === false) return remark;
+  const earlier = evaluateEarlier(state, facts, held);
+  if (earlier?.allow === false) return earlier;
   const payload = event as unknown as JsonObject;
   const { decision, capability } = state.judge({
     facts: ofListItself(event, facts),
@@ -26,7 +27,7 @@ export function eventPolicy({ state, context, place, held }: Subject): Decision 
   });
   state.content?.settle(context, decision.allow || state.view.mustClose(place));
   if (capability !== undefined) context.capabilityId = capability.id;
-  return decision.allow && decision.observed === undefined ? (remark ?? decision) : decision;
+  return denialIn(decision) === undefined ? (earlier ?? decision) : decision;
 }
 
 /** The tool calls of a message list are evaluated one by one, as if they were streamed; the list itself makes none. */

@@ -1,6 +1,7 @@
 import type { CompiledPolicy, Decision, EventFacts } from "@countersign/policy";
 import type { DecisionResult, DecisionRequest } from "../../event/judge.js";
 import type { Run } from "../../event/run.js";
+import { denialIn } from "./denial.js";
 
 type Judge = (request: DecisionRequest) => DecisionResult;
 
@@ -37,8 +38,7 @@ export function bindQuarantine({ policy, deniedCalls, clock }: Run, judge: Judge
 
 /** In observe mode calls that would have been denied count, so that receipts show the quarantine that enforce mode would cause. */
 function isDenied(decision: Decision, { mode }: CompiledPolicy, isUncounted: boolean): boolean {
-  const remark =
-    decision.allow && mode === "observe" && !isUncounted ? decision.observed : undefined;
-  const denial = decision.allow ? remark : decision;
+  if (decision.allow && (mode !== "observe" || isUncounted)) return false;
+  const denial = denialIn(decision);
   return denial !== undefined && !UNCOUNTED.test(denial.rule);
 }

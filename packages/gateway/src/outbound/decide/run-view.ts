@@ -5,6 +5,7 @@ import type { AgUiEvent, Message, ToolMessage } from "@countersign/wire";
 import type { Run } from "../../event/run.js";
 import type { UnitKey, UnitPlace } from "../../event/unit.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
+import { denialIn } from "./denial.js";
 import { digestOf } from "../../thread/digest.js";
 import type { EarlierThread } from "../../thread/earlier-thread.js";
 import { asRecorded, isAgents } from "../../thread/message-record.js";
@@ -233,8 +234,7 @@ export class RunView {
   /** Applies a decision: a unit that is blocked at its start stays withheld to its end. */
   settle(place: UnitPlace | undefined, decision: Decision): void {
     if (place === undefined) return;
-    const remark = this.#observes && decision.allow ? decision.observed : undefined;
-    const denial = decision.allow ? remark : decision;
+    const denial = decision.allow && !this.#observes ? undefined : denialIn(decision);
     // A block within a unit withholds the rest of it; the client still receives the end.
     if (denial !== undefined) {
       this.#register.add(place.key, { rule: denial.rule, reason: denial.reason });

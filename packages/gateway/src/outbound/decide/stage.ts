@@ -246,10 +246,10 @@ class Decider extends PassingStep {
           ? withoutProblem(event)
           : event;
     if (left !== event) context.emitted = left;
-    // The view is that of enforce mode, so that a remark is followed by the same remarks.
+    // The view is that of enforce mode, so that an observed denial is followed by the same ones.
     const { decision } = context;
-    const isRemark = decision?.allow === true && decision.observed !== undefined;
-    if (policy.mode === "observe" && isRemark) return;
+    const isObserved = decision?.allow === true && decision.observed !== undefined;
+    if (policy.mode === "observe" && isObserved) return;
     view.see(emitted);
     content?.see(emitted);
     client.see(emitted);

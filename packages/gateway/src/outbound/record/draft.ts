@@ -5,6 +5,7 @@ import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../../event/sink.js";
 import type { EventContext } from "../../event/event-context.js";
+import { denialIn } from "../decide/denial.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import type { Run } from "../../event/run.js";
 
@@ -111,7 +112,7 @@ export function entryOf(parts: EntryParts): Writable<TextDraft> {
     received_at: parts.receivedAt,
   };
   // A rule in observe mode does not block: the receipt says allowed, and the entry names the rule.
-  const rule = decision.allow ? decision.observed?.rule : decision.rule;
+  const rule = denialIn(decision)?.rule;
   if (rule !== undefined) draft.rule = rule;
   if (decision.allow && decision.further !== undefined) draft.further_rules = [...decision.further];
   return draft;
