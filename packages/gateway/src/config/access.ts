@@ -29,12 +29,11 @@ const MODES = ["jwt", "keys", "none"] as const;
 const mode = choice("How people are known", MODES);
 const audience = text("The name this gateway has at the issuer", 512);
 const clientId = text("An application of the issuer", 512);
-const seconds = (description: string, minimum: number, maximum: number): JsonSchema => ({
-  type: "number",
-  description,
-  minimum,
-  maximum,
-});
+
+/** The schema of a time; a day at most, unless given. */
+export function seconds(description: string, minimum = 0.1, maximum = 86_400): JsonSchema {
+  return { type: "number", description, minimum, maximum };
+}
 
 const jwt = closed(
   "Bearer tokens (JWT) of one issuer",

@@ -1,7 +1,7 @@
 import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
 import { EMITTER_PROFILES } from "@countersign/wire/dialects";
-import { ACCESS_SCHEMA } from "./access.js";
+import { ACCESS_SCHEMA, seconds } from "./access.js";
 import { LIMITS_SCHEMA } from "./listen-limits.js";
 import { LOG_LEVELS } from "../telemetry/journal.js";
 
@@ -11,19 +11,6 @@ const port: JsonSchema = {
   minimum: 0,
   maximum: 65_535,
 };
-const seconds = (description: string): JsonSchema => ({
-  type: "number",
-  description,
-  minimum: 0.1,
-  maximum: 86_400,
-});
-
-const wait = (description: string): JsonSchema => ({
-  type: "number",
-  description,
-  minimum: 0,
-  maximum: 86_400,
-});
 
 const listener = closed("Where clients connect", {
   host: text("Address to bind; loopback when left out"),
@@ -170,8 +157,8 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
       }),
       shutdown: closed("How the gateway stops", {
-        delay: wait("Seconds between not being ready and refusing new runs"),
-        drain_timeout: wait("Seconds that open runs get to end by themselves"),
+        delay: seconds("Seconds between not being ready and refusing new runs", 0),
+        drain_timeout: seconds("Seconds that open runs get to end by themselves", 0),
       }),
     },
     ["agents"],

@@ -26,6 +26,13 @@ const refused = (description: string): ResponseSpec => ({
 });
 
 const PAGE = { limit: "Items on a page", cursor: "From the page before" };
+const FILTER = {
+  since: "Milliseconds since the epoch",
+  until: "Milliseconds since the epoch",
+  id: "Id of a receipt",
+  noted: "true: only events that were allowed although a rule would block them",
+  ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
+};
 const BAD = refused("A parameter or field is wrong");
 
 /** Every route of the control plane, by method and path. */
@@ -115,11 +122,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     query: {
       ...PAGE,
       order: "newest or oldest first",
-      since: "Milliseconds since the epoch",
-      until: "Milliseconds since the epoch",
-      id: "Id of a receipt",
-      noted: "true: only events that were allowed although a rule would block them",
-      ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
+      ...FILTER,
     },
     responses: { 200: json("Receipts", "A page of entries"), 400: BAD },
   },
@@ -127,11 +130,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     summary: "How many log entries match, by the values of columns",
     query: {
       by: "Columns to count apart, comma-separated",
-      since: "Milliseconds since the epoch",
-      until: "Milliseconds since the epoch",
-      id: "Id of a receipt",
-      noted: "true: only events that were allowed although a rule would block them",
-      ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
+      ...FILTER,
     },
     responses: { 200: json("Counts", "The counts"), 400: BAD },
   },

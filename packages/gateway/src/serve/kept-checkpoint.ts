@@ -21,8 +21,8 @@ import { replaceFile } from "../keys/write-file.js";
 const FILE = KEY_FILES.checkpoint;
 const MAX_NOTE_BYTES = 1024 * 1024;
 
-/** The part of a store that is used here. */
-type LogStore = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
+/** The part of a store that shows whose log it has. */
+export type LogStore = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
 
 /** The log, and how its kept checkpoint is checked. */
 export type KeptCheckpointOptions = {

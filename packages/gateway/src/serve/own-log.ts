@@ -4,13 +4,10 @@ import { CountersignError, isCountersignError } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
 import { createNoteKey, openCheckpoint, parseCheckpoint, parseNote } from "@countersign/receipts";
-import type { ReceiptStore } from "@countersign/receipts/log";
 import "../base/errors.js";
 import { readKey } from "../keys/key-directory.js";
 import { assertKeptCheckpoint } from "./kept-checkpoint.js";
-
-/** The part of a store that is used here. */
-type LogStore = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
+import type { KeptCheckpointOptions, LogStore } from "./kept-checkpoint.js";
 
 /** A missing store. */
 const NOTHING: LogStore = {
@@ -20,13 +17,9 @@ const NOTHING: LogStore = {
 };
 
 /** The expected owner of a log. */
-export type LogOwner = {
-  readonly directory: string;
-  readonly origin: string;
+export type LogOwner = Omit<KeptCheckpointOptions, "key"> & {
   /** The checkpoint key; `undefined` when a start would create one. */
   readonly key: Ed25519Key | undefined;
-  /** A log with entries may lack its kept checkpoint: it is shared, or the operator accepts it. */
-  readonly acceptsMissing: boolean;
 };
 
 /** Refuses a store that lost what these keys signed, or whose log other keys sign. */
