@@ -6,7 +6,8 @@ import type { Clock } from "../base/ports.js";
 import type { OpenTokens } from "./ports.js";
 import type { HandedToken } from "../sessions/sessions.js";
 import type { Agents } from "../agent/upstream.js";
-import { invalidField, BODY_LIMITS, readBody } from "./request-body.js";
+import { invalidField } from "./problem.js";
+import { BODY_LIMITS, readBody } from "./request-body.js";
 import type { OperatorActs } from "./operator-acts.js";
 import { findOwner } from "./session-owner.js";
 

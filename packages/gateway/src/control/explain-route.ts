@@ -1,8 +1,7 @@
 import type { Hono } from "hono";
 import { explainCode } from "../explain/explain-code.js";
 import { explainRule } from "../explain/explain-rule.js";
-import { invalidField } from "./request-body.js";
-import { problem } from "./problem.js";
+import { invalidField, problem } from "./problem.js";
 
 /** Longer than the name of any rule; a policy may define its own names. */
 const MAX_NAME = 1024;

@@ -1,6 +1,6 @@
 import { ENTRY_COLUMNS } from "@countersign/receipts/log";
 import type { EntryColumn, EntryFilter, PageRequest } from "@countersign/receipts/log";
-import { invalidField } from "./request-body.js";
+import { invalidField } from "./problem.js";
 
 type Query = Readonly<Record<string, string>>;
 

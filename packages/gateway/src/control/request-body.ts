@@ -1,6 +1,6 @@
-import { parseJson, CountersignError } from "@countersign/core";
+import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import "../base/errors.js";
+import { invalidField } from "./problem.js";
 
 /** Limits of request fields; the OpenAPI description states the same. */
 export const BODY_LIMITS = {
@@ -91,16 +91,4 @@ function fieldsOf(body: JsonObject): RequestBody {
 
 function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= most;
-}
-
-/** Characters of an unknown name that are returned to the client. */
-const MAX_NAME = 64;
-
-/** The error for an invalid field or parameter. */
-export function invalidField(name: string, expected: string): CountersignError {
-  const field = name.slice(0, MAX_NAME);
-  return new CountersignError("ERR_CONTROL_FIELD", `${field} must be ${expected}`, {
-    field,
-    expected,
-  });
 }

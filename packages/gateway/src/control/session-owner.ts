@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { ANONYMOUS } from "../access/access.js";
 import "../base/errors.js";
-import { invalidField } from "./request-body.js";
+import { invalidField } from "./problem.js";
 
 /** The session and principal that an operator requests a capability for. */
 export type OwnerRequest = {

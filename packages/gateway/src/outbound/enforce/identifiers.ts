@@ -13,34 +13,6 @@ import "../../base/errors.js";
 /** The most UTF-8 bytes of one UTF-16 code unit. */
 const BYTES_A_UNIT = 3;
 
-/** The members of events and messages that hold a name or id; receipts and the log repeat several of them. */
-const IDENTIFIERS: ReadonlySet<string> = new Set([
-  "messageId",
-  "toolCallId",
-  "toolCallName",
-  "threadId",
-  "runId",
-  "parentRunId",
-  "subagentRunId",
-  "parentSubagentRunId",
-  "parentToolCallId",
-  "parentMessageId",
-  "activityType",
-  "stepName",
-  "entityId",
-  "interruptId",
-  "name",
-  "source",
-  "id",
-  "code",
-  "protocolVersion",
-  "reason",
-  "expiresAt",
-  "provider",
-  "model",
-  "mimeType",
-]);
-
 /** The members that hold ids: no content rule reads them, and a page may show one in an error. */
 const IDS: ReadonlySet<string> = new Set([
   "messageId",
@@ -57,6 +29,23 @@ const IDS: ReadonlySet<string> = new Set([
   "id",
   "pendingToolCallIds",
   "interruptIds",
+]);
+
+/** The members of events and messages that hold an id, a name or a code; receipts and the log repeat several of them. */
+const IDENTIFIERS: ReadonlySet<string> = new Set([
+  ...IDS,
+  "toolCallName",
+  "activityType",
+  "stepName",
+  "name",
+  "source",
+  "code",
+  "protocolVersion",
+  "reason",
+  "expiresAt",
+  "provider",
+  "model",
+  "mimeType",
 ]);
 /** The start of a tag, of a Markdown link or of an image. Ids of frameworks never contain it. */
 const MARKUP = /<[a-z!/?]|\]\(|!\[/i;
