@@ -15,7 +15,7 @@ import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { Clock, MintId } from "../base/ports.js";
 import type { Recorded, Recorder } from "./recorder.js";
 import type { WithheldRegister } from "./withheld-register.js";
-import type { Backlog, Hold } from "./waits.js";
+import type { Backlog, Pause } from "./waits.js";
 import type { EventContext } from "./event-context.js";
 import type { RunLimits } from "./run-limits.js";
 import type { EnforceNote } from "@countersign/wire/enforce";
@@ -116,11 +116,11 @@ export type Run = {
   readonly beforeDelivery?: (events: readonly AgUiEvent[]) => Promise<void> | undefined;
   /** Called with each event after its receipt is durable and before it is sent, in AG-UI 1.0 form. */
   readonly delivered?: (event: AgUiEvent, context: EventContext) => void;
-  /** Reserves events of limited tokens. The run is held meanwhile. */
+  /** Reserves events of limited tokens. The run pauses meanwhile. */
   readonly reserve?: Reserve;
-  /** Rate caps that several gateways count together. The run is held while the gateway asks the store. */
+  /** Rate caps that several gateways count together. The run pauses while the gateway asks the store. */
   readonly caps?: SharedCaps | undefined;
-  readonly hold?: Hold;
+  readonly pause?: Pause;
   /** Closes the connection to the agent. */
   readonly cancel: () => void;
 };

@@ -25,8 +25,8 @@ export type StreamEnd = { readonly failure?: { readonly code: string; readonly m
 /** One stage in one run. It receives the events that the stage before it forwards. */
 export type Step = {
   push(context: EventContext): void;
-  /** The hold of the run is over: the stage that set it processes the events that it kept. One of them may set the next hold. */
-  resume(): void;
+  /** The pause of the run is over: the stage that set it processes the events that it kept. One of them may set the next pause. */
+  proceed(): void;
   /** Records and delivers together the events that were pushed since the last flush. */
   flush(arrivedAt: number): void;
   end(end: StreamEnd): void;
@@ -44,8 +44,8 @@ export abstract class PassingStep implements Step {
 
   abstract push(context: EventContext): void;
 
-  resume(): void {
-    this.next.resume();
+  proceed(): void {
+    this.next.proceed();
   }
 
   flush(arrivedAt: number): void {

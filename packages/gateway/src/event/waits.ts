@@ -26,9 +26,9 @@ export class Backlog {
   }
 }
 
-/** Pauses a run. A stage sets the hold and keeps the events; the driver of the run waits, and then resumes the pipeline. */
-export class Hold {
-  /** Resolves when the run may continue; `undefined` while the run is not held. */
+/** The pause of a run. A stage sets it and keeps the events; the driver of the run waits, and then lets the pipeline proceed. */
+export class Pause {
+  /** Resolves when the run may continue; `undefined` while the run is not paused. */
   until: Promise<void> | undefined;
 
   set(until: Promise<void>): void {

@@ -99,8 +99,8 @@ class Drive {
 
   /** Whether the run must wait for the budget of a limited token, room in the log, receipts, or a slow client. */
   #mustWait(): boolean {
-    const { recorder, backlog, sink, hold } = this.#run;
-    let until = hold?.until;
+    const { recorder, backlog, sink, pause } = this.#run;
+    let until = pause?.until;
     until ??= recorder.room?.();
     if (this.#bytes >= MAX_BACKLOG_BYTES && backlog.size > 0) until ??= backlog.roomBelow(1);
     if (backlog.size >= MAX_BACKLOG) until ??= backlog.roomBelow(MAX_BACKLOG / 2);
@@ -112,19 +112,19 @@ class Drive {
 
   /** Processes the bytes that arrived, and queues for the rest. */
   #process(): void {
-    const { backlog, clock, hold, progress } = this.#run;
+    const { backlog, clock, pause, progress } = this.#run;
     const { events } = progress;
     const arrivedAt = performance.now();
     let bytes = 0;
     try {
-      if (hold !== undefined) this.#pipeline.resume();
+      if (pause !== undefined) this.#pipeline.proceed();
       if (this.#isComplete()) {
         this.#end({});
         return;
       }
       while (
         bytes < MAX_TURN_BYTES &&
-        hold?.until === undefined &&
+        pause?.until === undefined &&
         (bytes === 0 || performance.now() - arrivedAt < MAX_TURN_MS)
       ) {
         const piece = this.#take();
@@ -150,7 +150,7 @@ class Drive {
     }
     if (progress.events > events) this.#timer.progress();
     this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
-    if (hold?.until !== undefined) void hold.until.then(this.#ask);
+    if (pause?.until !== undefined) void pause.until.then(this.#ask);
     else if (this.#rest !== undefined || this.#texts.length > 0) this.#ask();
     else this.#listen();
   }
@@ -191,8 +191,8 @@ class Drive {
 
   /** A socket stays open for the next run, so only the stream's events tell that this run is over. */
   #isComplete(): boolean {
-    const { progress, hold } = this.#run;
-    return progress.isComplete && !this.#stream.endsByItself && hold?.until === undefined;
+    const { progress, pause } = this.#run;
+    return progress.isComplete && !this.#stream.endsByItself && pause?.until === undefined;
   }
 
   #end(end: StreamEnd): void {

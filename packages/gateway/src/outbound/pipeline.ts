@@ -28,6 +28,6 @@ export function openPipeline(run: Run): { readonly first: Step; readonly done: P
     finish = resolve;
   });
   const nothing = (): void => {};
-  const last = { push: nothing, resume: nothing, flush: nothing, end: finish, fail: finish };
+  const last = { push: nothing, proceed: nothing, flush: nothing, end: finish, fail: finish };
   return { first: STAGES.reduceRight<Step>((next, stage) => stage.open(run, next), last), done };
 }

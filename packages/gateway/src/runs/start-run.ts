@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { ClientState } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import { Backlog, Hold } from "../event/waits.js";
+import { Backlog, Pause } from "../event/waits.js";
 import type { RunLimits } from "../event/run-limits.js";
 import type { ClientDialect, Run } from "../event/run.js";
 import type { ClientSink } from "../event/sink.js";
@@ -149,7 +149,7 @@ function createRun(
     mintId: context.mintId,
     reserve: reserverOf(connection.capabilities),
     caps: connection.caps,
-    hold: new Hold(),
+    pause: new Pause(),
     cancel,
   };
   observer.watch(run);

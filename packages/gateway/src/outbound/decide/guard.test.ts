@@ -34,7 +34,7 @@ async function recordAll(events: readonly AgUiEvent[]) {
   const ended = new Promise<void>((resolve) => {
     const recording = record.open(run, {
       push: (context) => void letOn.push(context),
-      resume: () => {},
+      proceed: () => {},
       flush: () => {},
       end: () => resolve(),
       fail: () => resolve(),

@@ -1,6 +1,6 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
-import { Hold } from "../../event/waits.js";
+import { Pause } from "../../event/waits.js";
 import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
 import { QuotaGate } from "./quota-gate.js";
@@ -16,14 +16,14 @@ const state = (count: number): EventContext =>
 
 /** A gate whose reservation for the n-th event resolves when the test says so. */
 function createGate(asks: (events: number, asked: number) => boolean) {
-  const hold = new Hold();
+  const pause = new Pause();
   const passed: (EventContext | "end")[] = [];
   const wanted: number[] = [];
   let answer = (): void => {};
   const gate = new QuotaGate(
     {
       push: (context) => void passed.push(context),
-      resume: () => {},
+      proceed: () => {},
       flush: () => {},
       end: () => void passed.push("end"),
       fail: () => {},
@@ -38,36 +38,36 @@ function createGate(asks: (events: number, asked: number) => boolean) {
       },
       caps: undefined,
     },
-    hold,
+    pause,
   );
-  return { gate, hold, passed, wanted, answer: () => answer() };
+  return { gate, pause, passed, wanted, answer: () => answer() };
 }
 
 test("an event waits for its reservation, later events wait for it, and all continue in order", async () => {
-  const { gate, hold, passed, answer } = createGate((_events, asked) => asked === 2);
+  const { gate, pause, passed, answer } = createGate((_events, asked) => asked === 2);
   const contexts = [1, 2, 3].map(state);
   for (const context of contexts) gate.push(context);
   expect(passed).toEqual(contexts.slice(0, 1));
-  expect(hold.until).toBeInstanceOf(Promise);
-  const { until } = hold;
+  expect(pause.until).toBeInstanceOf(Promise);
+  const { until } = pause;
   answer();
   await until;
-  expect(hold.until).toBeUndefined();
-  gate.resume();
+  expect(pause.until).toBeUndefined();
+  gate.proceed();
   expect(passed).toEqual(contexts);
 });
 
 test("a resumed event may wait for the next reservation", async () => {
-  const { gate, hold, passed, answer } = createGate((_events, asked) => asked !== 2 && asked < 4);
+  const { gate, pause, passed, answer } = createGate((_events, asked) => asked !== 2 && asked < 4);
   const contexts = [1, 2].map(state);
   for (const context of contexts) gate.push(context);
   answer();
-  await hold.until;
-  gate.resume();
+  await pause.until;
+  gate.proceed();
   expect(passed).toEqual(contexts.slice(0, 1));
   answer();
-  await hold.until;
-  gate.resume();
+  await pause.until;
+  gate.proceed();
   expect(passed).toEqual(contexts);
 });
 
@@ -106,14 +106,14 @@ test("a list reserves one event for each judged message and call; a synthetic ev
 
 /** A gate over caps that resolve when the test says so. */
 function createCapGate() {
-  const hold = new Hold();
+  const pause = new Pause();
   const told: string[] = [];
   let answer: (() => void) | undefined;
   let isFull = false;
   const gate = new QuotaGate(
     {
       push: ({ event }) => void told.push(`pass ${event?.type}`),
-      resume: () => {},
+      proceed: () => {},
       flush: () => {},
       end: () => {},
       fail: () => {},
@@ -133,7 +133,7 @@ function createCapGate() {
         end: () => {},
       },
     },
-    hold,
+    pause,
   );
   const push = (event: object): void => {
     const context = passageOf(event as AgUiEvent);
@@ -143,7 +143,7 @@ function createCapGate() {
   return {
     gate,
     push,
-    hold,
+    pause,
     told,
     setFull: (full: boolean) => (isFull = full),
     answer: () => answer?.(),
@@ -171,12 +171,12 @@ test("a new event reserves room under caps, a list reserves it for any kind, and
 });
 
 test("an event waits for room under a cap, and reserves again before it continues", async () => {
-  const { gate, push, hold, told, setFull, answer } = createCapGate();
+  const { gate, push, pause, told, setFull, answer } = createCapGate();
   setFull(true);
   push({ type: "CUSTOM", name: "n", value: 1 });
   setFull(false);
   answer();
-  await hold.until;
-  gate.resume();
+  await pause.until;
+  gate.proceed();
   expect(told).toEqual(["ask one 1", "ask one 1", "pass CUSTOM"]);
 });

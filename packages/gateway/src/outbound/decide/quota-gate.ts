@@ -1,6 +1,6 @@
 import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent, Message } from "@countersign/wire";
-import type { Hold } from "../../event/waits.js";
+import type { Pause } from "../../event/waits.js";
 import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Step, StreamEnd } from "../../event/stage.js";
@@ -8,7 +8,7 @@ import { listOf } from "../../event/unit.js";
 import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";
 
 /**
- * Holds events while the gateway reserves the budget of a token, or room under a shared cap, that they may need. The decision itself never
+ * Keeps events while the gateway reserves the budget of a token, or room under a shared cap, that they may need. The decision itself never
  * waits.
  *
  * Later events wait too, so that the order stays. If nothing needs a reservation, no event waits.
@@ -16,33 +16,33 @@ import type { Reservations, Reserve, SharedCaps } from "../../event/run.js";
 export class QuotaGate extends PassingStep {
   readonly #reserve: Reserve;
   readonly #caps: SharedCaps | undefined;
-  readonly #hold: Hold;
-  #held: EventContext[] = [];
+  readonly #pause: Pause;
+  #kept: EventContext[] = [];
 
-  constructor(next: Step, { reserve, caps }: Reservations, hold: Hold) {
+  constructor(next: Step, { reserve, caps }: Reservations, pause: Pause) {
     super(next);
     this.#reserve = reserve;
     this.#caps = caps;
-    this.#hold = hold;
+    this.#pause = pause;
   }
 
   push(context: EventContext): void {
-    if (this.#held.length > 0) this.#held.push(context);
-    else if (this.#mustKeep(context)) this.#held = [context];
+    if (this.#kept.length > 0) this.#kept.push(context);
+    else if (this.#mustKeep(context)) this.#kept = [context];
     else this.#pass(context);
   }
 
   /** The stream ended, so the gate stops waiting: an event without a reservation is denied. */
   override end(end: StreamEnd): void {
-    const kept = this.#held;
-    this.#held = [];
+    const kept = this.#kept;
+    this.#kept = [];
     for (const context of kept) this.#pass(context);
     this.next.end(end);
   }
 
-  override resume(): void {
-    const kept = this.#held;
-    this.#held = [];
+  override proceed(): void {
+    const kept = this.#kept;
+    this.#kept = [];
     kept.forEach((context) => this.push(context));
   }
 
@@ -63,7 +63,7 @@ export class QuotaGate extends PassingStep {
         : this.#caps.reserve(list === undefined ? facts : undefined, decisions);
     const until = room === undefined ? budget : Promise.all([budget, room]).then(() => undefined);
     if (until === undefined) return false;
-    this.#hold.set(until);
+    this.#pause.set(until);
     return true;
   }
 }

@@ -37,11 +37,11 @@ export const decide: Stage = {
   open: (run, next) => {
     const state = openState(run);
     const decider = new Decider(state, new FinalRules(state, next));
-    const { reserve, caps, hold, approvals } = run;
+    const { reserve, caps, pause, approvals } = run;
     const gate =
-      reserve === undefined || hold === undefined
+      reserve === undefined || pause === undefined
         ? decider
-        : new QuotaGate(decider, { reserve, caps }, hold);
+        : new QuotaGate(decider, { reserve, caps }, pause);
     return approvals === undefined ? gate : new QuestionGate(gate, state, approvals);
   },
 };
