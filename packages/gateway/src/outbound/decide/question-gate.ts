@@ -22,8 +22,8 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 const COST_OF_CHANGE = 100;
 
 /**
- * Keeps a call that the person's answers do not cover, and the events after it, until the run shows whether the call is a question: the
- * run ends by asking the person about it, or the agent sends its result. The decision itself never waits.
+ * Keeps a call that the person's answers do not cover, and the events after it, until the run shows whether the call is a question. It is
+ * one if the run ends by asking the person about it. It is not one if the agent sends its result. The decision itself never waits.
  *
  * A call of the agent's own tool that its run asks about is not an act yet. A client may make a call of its own tool as soon as it is
  * complete, so such a call does not wait and stays blocked. Beyond a limit no call waits, and each one is decided as if nothing asked
@@ -39,7 +39,7 @@ export class QuestionGate extends PassingStep {
   #cost = 0;
   /** Calls of the first waiting event that may be questions, with their tools. */
   #open: ReadonlyMap<string, string> = NONE;
-  /** Calls that the agent carried out: they are no questions. */
+  /** Calls that the agent carried out, so that they are not questions. */
   readonly #made = new Set<string>();
   #isOff = false;
 

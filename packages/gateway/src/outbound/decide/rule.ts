@@ -52,7 +52,7 @@ export type ListedPart = {
   readonly violations?: readonly ViolationFacts[];
 };
 
-/** What a rule is evaluated on: an event, or a part of one, in the state of its run. */
+/** The subject of a rule: an event, or a part of one, in the state of its run. */
 export type Subject = {
   readonly state: RuleState;
   readonly context: EventContext;

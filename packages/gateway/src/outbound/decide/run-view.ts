@@ -25,8 +25,8 @@ type RunViewFacts = Pick<Run, "input" | "earlier">;
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
 /**
- * What a run has shown: the messages, calls and open units that the client has, from its request, from this stream, or from the ledger of
- * the thread. Decide updates it, one event after the other.
+ * The messages, calls and open units that the client has, from its request, from this stream, or from the ledger of the thread. Decide
+ * updates the view with each delivered event.
  *
  * `CallMemory` of classify is separate: it has the calls that arrived, and runs ahead of decide while events wait for a budget. A decision
  * must not depend on how far ahead it is.
