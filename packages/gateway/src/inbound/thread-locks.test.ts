@@ -25,7 +25,7 @@ function createGateways(ledger: KeyedStore = createMemoryStore(SYSTEM_CLOCK)) {
   return { ages, start, open };
 }
 
-/** What happens next: a request at a gateway, the end of its run, or its death and a new start. */
+/** The next act: a request at a gateway, the end of the open run, or a kill of a gateway and its new start. */
 const act = fc.record({
   at: fc.nat(2),
   what: fc.constantFrom("open", "open", "race", "end", "kill" as const),
