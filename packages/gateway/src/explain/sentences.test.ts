@@ -44,6 +44,14 @@ test("a sentence is found with its code, its place and an id around it, and in a
   expect(entryOf(ended)).toEqual(["ag_ui.capability"]);
 });
 
+test.each([
+  ["the state is larger than 262144 bytes", "ERR_STATE_REFUSED"],
+  ["the context is larger than 65536 bytes", "ERR_CONTEXT_REFUSED"],
+  ["the forwarded properties are larger than 65536 bytes", "ERR_FORWARDED_PROPS_REFUSED"],
+])("a sentence that is put together leads to its entry: %s", (sentence, code) => {
+  expect(entryOf(sentence)).toEqual([code]);
+});
+
 /** Values for the places of a template; one of them is what the product puts there. */
 const VALUES = ["3", "user", "Submit", "run/finish-ids", "state", "text holds active markup"];
 
@@ -67,6 +75,9 @@ const PARTS: ReadonlySet<string> = new Set([
   "a higher max_event_characters",
   " in {}",
   "{} at character {}",
+  "the state is",
+  "the context is",
+  "the forwarded properties are",
 ]);
 
 /** The sentences of the source files below a folder, with `{}` for each value. */
