@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import type { WebSocket } from "ws";
-import { LightSignal } from "../base/signal.js";
+import { LightSignal } from "@countersign/core";
 import { createFrameQueue } from "./frame-queue.js";
 import type { UpstreamTarget } from "./upstream.js";
 

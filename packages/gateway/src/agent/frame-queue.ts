@@ -1,6 +1,5 @@
-import type { CountersignError } from "@countersign/core";
+import type { CountersignError, Signal } from "@countersign/core";
 import type { WebSocket } from "ws";
-import type { Signal } from "../base/signal.js";
 import { IdleTimer } from "./idle-timer.js";
 import { brokenOff } from "./upstream.js";
 import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";

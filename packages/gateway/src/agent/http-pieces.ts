@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
-import type { Signal } from "../base/signal.js";
 import { IdleTimer } from "./idle-timer.js";
 import { brokenOff } from "./upstream.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamTarget } from "./upstream.js";

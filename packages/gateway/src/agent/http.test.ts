@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { LightSignal } from "../base/signal.js";
+import { LightSignal } from "@countersign/core";
 import { createUpstream } from "./connect.js";
 import type { UpstreamTarget } from "./upstream.js";
 

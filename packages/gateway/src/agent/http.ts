@@ -1,9 +1,9 @@
 import { CountersignError } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { urlToHttpOptions } from "node:url";
-import type { Signal } from "../base/signal.js";
 import "../base/errors.js";
 import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "../base/media-type.js";

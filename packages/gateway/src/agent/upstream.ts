@@ -1,7 +1,7 @@
 import type { Dialect, EmitterProfile } from "@countersign/wire/dialects";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Signal } from "../base/signal.js";
 import { CountersignError } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import "../base/errors.js";
 import { OPERATOR_AGENT } from "@countersign/policy";
 

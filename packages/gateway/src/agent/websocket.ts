@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import { WebSocket } from "ws";
 import { answerPings } from "../base/heartbeats.js";
-import type { Signal } from "../base/signal.js";
 import { createFrameQueue } from "./frame-queue.js";
 import { notAnswered, rejected, SESSION_HEADER, unreachable } from "./upstream.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";

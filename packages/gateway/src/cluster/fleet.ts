@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { within } from "../base/signal.js";
+import { within } from "../base/within.js";
 import { createTicketSeal } from "../access/ticket-seal.js";
 import type { TicketSeal } from "../access/ticket-seal.js";
 import type { Journal } from "../base/ports.js";

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
+import type { Signal } from "@countersign/core";
 import type { ResumeRequest } from "../http/resume/resume-request.js";
-import type { Signal } from "../base/signal.js";
 import { openLink, RELAY_PATH, writeRelayRequest } from "./relay-protocol.js";
 import type { RelayAddress } from "./gateway-directory.js";
 

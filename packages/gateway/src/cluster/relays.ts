@@ -1,11 +1,11 @@
 import { CountersignError } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import { createHttpSink } from "../http/http-sink.js";
 import type { HttpResponse } from "../http/exchange.js";
 import type { ResumeRequest, ResumeElsewhere } from "../http/resume/resume-request.js";
 import { readStreamPosition } from "../http/resume/resume-request.js";
 import type { Journal } from "../base/ports.js";
-import type { Signal } from "../base/signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../agent/upstream.js";
 import { requestStream } from "./relay-client.js";

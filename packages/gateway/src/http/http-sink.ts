@@ -1,11 +1,11 @@
 import type { HttpResponse } from "./exchange.js";
 import { ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
+import { LightSignal } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
 import { encodeSseComment, encodeSseEvent } from "@countersign/wire/sse";
-import { LightSignal } from "../base/signal.js";
-import type { Signal } from "../base/signal.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE } from "../base/media-type.js";
 import { MAX_UNREAD_BEATS } from "../base/heartbeats.js";
 import type { ClientSink, ReceiptTransport } from "../event/sink.js";

@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import { writeJson } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import { encodeTextFrame } from "@countersign/wire/websocket";
-import type { Signal } from "../base/signal.js";
 import { MAX_UNREAD_BEATS } from "../base/heartbeats.js";
 import type { ClientSink } from "../event/sink.js";
 

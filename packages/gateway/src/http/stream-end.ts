@@ -1,10 +1,10 @@
+import type { Signal } from "@countersign/core";
 import { createHttpSink } from "./http-sink.js";
 import type { HttpEncoding } from "./http-sink.js";
 import type { HttpResponse } from "./exchange.js";
 import type { AccessControl } from "./access-control.js";
 import type { StreamHolder } from "./resume/resumable-stream.js";
 import type { RunRequest } from "../runs/start-run.js";
-import type { Signal } from "../base/signal.js";
 import { SESSION_HEADER } from "../agent/upstream.js";
 
 /** The connection that a stream begins on, and the options of its client. */

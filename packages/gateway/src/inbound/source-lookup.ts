@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIPv4 } from "node:net";
-import { within } from "../base/signal.js";
+import { within } from "../base/within.js";
 
 /** Resolves the addresses of a host; rejects if it has none. */
 export type LookupHost = (host: string) => Promise<readonly string[]>;

@@ -12,7 +12,7 @@ import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
-import { within } from "../base/signal.js";
+import { within } from "../base/within.js";
 import { OpenThread, ThreadLease, WithheldThreads } from "./thread-lease.js";
 import { ThreadLocks } from "./thread-locks.js";
 import type { LedgerPeers, ThreadLock } from "./thread-locks.js";

@@ -1,8 +1,8 @@
 import { isCountersignError } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import { failureOf, failureOfStop } from "./deliver/run-error.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../agent/upstream.js";
-import type { Signal } from "../base/signal.js";
 import { createEventContext } from "../event/event-context.js";
 import type { Step, StreamEnd } from "../event/stage.js";
 import { openPipeline } from "./pipeline.js";

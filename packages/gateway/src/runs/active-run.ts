@@ -1,9 +1,8 @@
-import { CountersignError, isCountersignError } from "@countersign/core";
+import { CountersignError, isCountersignError, LightSignal } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Principal } from "../access/access.js";
 import type { Upstream, UpstreamStream } from "../agent/upstream.js";
-import { LightSignal } from "../base/signal.js";
-import type { Signal } from "../base/signal.js";
 import type { Run } from "../event/run.js";
 import type { Finding } from "../inbound/finding.js";
 import type { InboundRequest, RunOpening, ThreadReview } from "../inbound/request.js";

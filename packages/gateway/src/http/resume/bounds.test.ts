@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import { LightSignal } from "@countersign/core";
 import type { HttpSink } from "../http-sink.js";
 import { DEFAULT_LISTEN_LIMITS } from "../../base/limits.js";
 import type { ListenLimits } from "../../base/limits.js";
-import { LightSignal } from "../../base/signal.js";
 import { startFixture } from "../../testing/fixture.js";
 import type { Fixture } from "../../testing/fixture.js";
 import { readStream } from "../../testing/stream-reader.js";

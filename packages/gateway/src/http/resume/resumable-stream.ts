@@ -1,10 +1,10 @@
+import { LightSignal } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Grant } from "../../access/access.js";
 import { sseFrameOf } from "../http-sink.js";
 import type { HttpSink } from "../http-sink.js";
 import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
-import { LightSignal } from "../../base/signal.js";
-import type { Signal } from "../../base/signal.js";
 import { BufferedFrames } from "./buffered-frames.js";
 
 /**

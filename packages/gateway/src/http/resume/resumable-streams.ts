@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { Signal } from "@countersign/core";
 import type { ListenLimits } from "../../base/limits.js";
-import type { Signal } from "../../base/signal.js";
 import { readStreamPosition } from "./resume-request.js";
 import type { ResumeRequest } from "./resume-request.js";
 import { ResumableStream } from "./resumable-stream.js";

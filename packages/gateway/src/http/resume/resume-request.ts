@@ -1,5 +1,5 @@
+import type { Signal } from "@countersign/core";
 import type { HttpResponse } from "../exchange.js";
-import type { Signal } from "../../base/signal.js";
 
 /** A request to resume a stream. */
 export type ResumeRequest = {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { LightSignal } from "@countersign/core";
 import type { AccessControl } from "../access-control.js";
 import type { HttpSink } from "../http-sink.js";
 import type { HttpResponse } from "../exchange.js";
 import { ResumableStreams } from "./resumable-streams.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
-import { LightSignal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { DEFAULT_LISTEN_LIMITS } from "../../base/limits.js";
 import type { HttpRequest } from "../exchange.js";

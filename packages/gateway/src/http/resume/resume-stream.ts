@@ -1,10 +1,10 @@
 import { CountersignError, sha256Hex } from "@countersign/core";
+import type { Signal } from "@countersign/core";
 import type { Grant } from "../../access/access.js";
 import type { AccessControl } from "../access-control.js";
 import type { HttpResponse, HttpRequest } from "../exchange.js";
 import type { ResumeRequest } from "./resume-request.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
-import type { Signal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { bearerOf } from "../credentials.js";
 import "../../base/errors.js";

@@ -1,4 +1,4 @@
-import type { Signal } from "../../base/signal.js";
+import type { Signal } from "@countersign/core";
 
 /** Messages that may be queued before the socket is paused; it is resumed below half. */
 const MAX_WAITING = 64;

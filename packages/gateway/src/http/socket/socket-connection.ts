@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, LightSignal } from "@countersign/core";
 import type { WebSocket } from "ws";
 import type { Grant } from "../../access/access.js";
 import type { AccessControl } from "../access-control.js";
@@ -15,7 +15,6 @@ import type { RunOpening } from "../../inbound/request.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import { PATIENCE_MS } from "../../inbound/thread-admission.js";
 import type { RunHandle } from "../../sessions/sessions.js";
-import { LightSignal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { authorizationFor } from "../credentials.js";
 import { startGrantedRun } from "../granted-run.js";

@@ -1,8 +1,7 @@
 import { isCountersignError } from "@countersign/core";
-import type { ErrorCode } from "@countersign/core";
+import type { ErrorCode, Signal } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
-import type { Signal } from "../../base/signal.js";
 
 /** A failure: a message for the person and a code for programs. */
 export type Failure = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LightSignal } from "./signal.js";
+import { LightSignal } from "./light-signal.js";
 
 test("listeners are called once, in order; removed and late ones are not", () => {
   const signal = new LightSignal();
