@@ -20,7 +20,7 @@ export type AgentLogic = { answer(request: AgentRequest): AgentAnswer | Promise<
 
 /** Options of a demo agent. */
 export type AgentOptions = {
-  /** Where its tool servers and the other agents are; asked at the start of every run. */
+  /** Gives the addresses of its tool servers and of other agents; called at the start of every run. */
   servers?(): PeerAddresses | Promise<PeerAddresses>;
 };
 

@@ -4,7 +4,7 @@ import { fixOf, verdictWord } from "./order.js";
 import { decisiveResult } from "./report.js";
 import type { ReportEntry, TargetResult } from "./report.js";
 
-/** Where and how an entry stands in the page. */
+/** Position and form of an entry in the page. */
 export type EntryPlace = {
   /** Its id in the page. */
   readonly anchor: string;
@@ -35,7 +35,7 @@ function badge(result: TargetResult): string {
   return `<span class="badge ${word}">${word}</span>`;
 }
 
-/** What closes an attack: the rule that did, else the fix. An attack that resisted everywhere needs none. */
+/** The rule that stopped an attack, otherwise its fix. An attack that every target resisted has none. */
 function closing(entry: ReportEntry): string {
   const { direct, through } = entry;
   const word = verdictWord(decisiveResult(entry));

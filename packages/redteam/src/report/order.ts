@@ -119,7 +119,7 @@ const FIXES: ReadonlyMap<string, string> = new Map([
 const ANY_FIX =
   "Gateway: write a rule for the event that matched; `countersign policy explain` shows the decision for it. Agent: treat every text of a client as data.";
 
-/** What closes the attack of an entry: the words of its document, else a hint by its category. */
+/** The fix for the attack of an entry: from its document, otherwise a hint by its category. */
 export function fixOf({ fix, category }: ReportEntry): string {
   return fix ?? FIXES.get(category ?? "") ?? ANY_FIX;
 }

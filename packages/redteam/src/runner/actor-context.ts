@@ -15,11 +15,11 @@ export type ActorContext = {
   readonly channel: Channel;
   readonly limits: RunnerLimits;
   readonly timeouts: RunnerTimeouts;
-  /** Where the servers of this execution listen. */
+  /** The addresses on which the servers of this execution listen. */
   readonly addresses: ServerAddresses;
   /** The member of `forwardedProps` that tells the agent these addresses. */
   readonly addressesIn: string | undefined;
-  /** Where the agent under test itself is a server. */
+  /** The addresses on which the agent under test is a server. */
   readonly endpoints: { readonly mcp?: string; readonly a2a?: string };
   readonly headers: Readonly<Record<string, string>>;
   /** Protocols that an indicator looks at. */

@@ -174,7 +174,7 @@ const SAYING: ReadonlyMap<string, string> = new Map([
   ["raw", "event"],
 ]);
 
-/** What the requests of a document hold, which an agent may repeat: ids of messages, and states. */
+/** The values in the requests of a document that an agent may repeat: ids of messages, and states. */
 type Sent = { readonly ids: Set<string | undefined>; readonly states: JsonValue[] };
 
 /**

@@ -136,7 +136,7 @@ export function createRunStream(
       accumulator.add(event, content);
       calls.add(event, content);
       const stranger = otherRun(event, content, place.ids, isStarted);
-      if (stranger !== undefined) missed(`${stranger}, so the stream is no answer to the payload`);
+      if (stranger !== undefined) missed(`${stranger}, so the stream does not answer the payload`);
       if (event === "run_started") isStarted = true;
       if (TERMINAL.has(event)) isFinished = true;
       if (event === "run_error") {
@@ -175,9 +175,9 @@ export function createRunStream(
 }
 
 /**
- * How the start or end of a run names another thread or run than the request does. Frameworks differ from AG-UI in
- * three ways that say nothing of the kind: LangGraph ends a run under an id of its own, a proxied MCP run has its run id
- * as its thread, and a stream may go on with a second run of the thread.
+ * Describes a start or end of a run that names another thread or run than the request. Three differences are allowed, because frameworks have
+ * them: LangGraph ends a run under an id of its own; a proxied MCP run has its run id as its thread; a stream may continue with a second run
+ * of the thread.
  */
 function otherRun(
   event: string,

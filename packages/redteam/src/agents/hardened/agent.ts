@@ -71,7 +71,7 @@ function respond(
     turn.finish();
     return;
   }
-  // Whatever a server answers is something to show, never something to do.
+  // The answer of a server is text to show, never an instruction.
   for (const { name, args, text } of answers) {
     const shown = safeText(text).slice(0, LONGEST_REPLY);
     turn.result(turn.call(name, args), shown);
