@@ -64,17 +64,18 @@ export async function serveStop(
   response.end(JSON.stringify({ stopped: stopped.map((one) => one.run) }));
 }
 
-/** Stops runs at this gateway, or else at the others: a load balancer may send a stop to any of them. */
+/** Stops runs at every gateway: a load balancer may send a stop to any of them, and a session may have runs at several. */
 async function stopAnywhere(
   { sessions, stopElsewhere }: GatewayContext,
   order: StopOrder,
 ): Promise<readonly StoppedRun[]> {
   const here = stopRuns(sessions, order, "stop was asked for");
-  if (here.length > 0 || stopElsewhere === undefined) return here;
+  const isFound = order.run !== undefined && here.length > 0;
+  if (isFound || stopElsewhere === undefined) return here;
   if (order.session === undefined && (order.thread === undefined || order.run === undefined)) {
     return here;
   }
   // A run that no gateway confirmed was not stopped, and is not named.
   const answers = await stopElsewhere(order).catch(() => []);
-  return answers.flatMap((one) => one.stopped);
+  return [...here, ...answers.flatMap((one) => one.stopped)];
 }

@@ -147,6 +147,10 @@ test("a client stops its own run through any gateway, and no other client's", as
   expect(await stop("s1", { runId: ["r1"] })).toEqual({ stopped: [] });
   expect(await stop("s1", { threadId: "t1" })).toEqual({ stopped: ["r1"] });
   await stream.text();
+  // Without a run, the stop is for the whole session: a run here does not hide a run elsewhere.
+  const streams = [await runAt(first, "s1", "t2", "r2"), await runAt(second, "s1", "t3", "r3")];
+  expect(await stop("s1", {})).toEqual({ stopped: ["r2", "r3"] });
+  await Promise.all(streams.map((each) => each.text()));
 }, 60_000);
 
 test("a token handed to a session at one gateway is valid at the other once that is confirmed, and at those that start later", async () => {

@@ -109,28 +109,38 @@ test("when all streams together fill the buffer, new streams end with their conn
   ]);
 });
 
-test("streams that wait for their clients stop growing once all together fill the buffer", () => {
-  const limits = { reconnectGraceMs: 60_000, reconnectBytes: 10_000, reconnectTotalBytes: 20_000 };
-  const streams = new ResumableStreams(limits);
-  const open = Array.from({ length: 100 }, () => {
-    const connection = new LightSignal();
-    const holder = { principal: "p", agent: "a", sessionId: "s" };
-    const stream = streams.create(holder, connection) as ResumableStream;
-    stream.open(SINK, connection);
-    connection.abort();
-    return stream;
-  });
-  let kept = 0;
-  const frame = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x".repeat(1000) } as const;
-  for (const stream of open) {
-    for (; !stream.isSlow; kept += frame.delta.length) stream.send([frame]);
-  }
-  expect(kept).toBeGreaterThan(10_000);
-  expect(kept).toBeLessThan(22_000);
-  // A reattached client reads as before, which frees its buffer.
-  open.at(-1)?.attach(0, SINK, new LightSignal());
-  expect(open.at(-1)?.isSlow).toBe(false);
-});
+test.each([
+  ["letters of one byte", "x".repeat(1000)],
+  ["letters of three bytes", "語".repeat(334)],
+])(
+  "streams that wait for their clients stop growing once all together fill the buffer: %s",
+  (_, delta) => {
+    const limits = {
+      reconnectGraceMs: 60_000,
+      reconnectBytes: 10_000,
+      reconnectTotalBytes: 20_000,
+    };
+    const streams = new ResumableStreams(limits);
+    const open = Array.from({ length: 100 }, () => {
+      const connection = new LightSignal();
+      const holder = { principal: "p", agent: "a", sessionId: "s" };
+      const stream = streams.create(holder, connection) as ResumableStream;
+      stream.open(SINK, connection);
+      connection.abort();
+      return stream;
+    });
+    let kept = 0;
+    const frame = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta } as const;
+    for (const stream of open) {
+      for (; !stream.isSlow; kept += Buffer.byteLength(delta)) stream.send([frame]);
+    }
+    expect(kept).toBeGreaterThan(10_000);
+    expect(kept).toBeLessThan(22_000);
+    // A reattached client reads as before, which frees its buffer.
+    open.at(-1)?.attach(0, SINK, new LightSignal());
+    expect(open.at(-1)?.isSlow).toBe(false);
+  },
+);
 
 test("a limited number of streams may wait at once; one above the limit ends with its connection", () => {
   const streams = new ResumableStreams(DEFAULT_LISTEN_LIMITS);

@@ -9,7 +9,7 @@ export class BufferedFrames {
   #first = 1;
   #size = 0;
 
-  /** Characters in the buffer. */
+  /** Bytes in the buffer. */
   get size(): number {
     return this.#size;
   }
@@ -21,14 +21,14 @@ export class BufferedFrames {
 
   add(frame: string): void {
     this.#frames.push(frame);
-    this.#size += frame.length;
+    this.#size += Buffer.byteLength(frame);
   }
 
   /** Drops the oldest frames once the buffer exceeds the limit. */
   trim(limit: number): void {
     if (this.#size <= limit * SLACK) return;
     let count = 0;
-    while (this.#size > limit) this.#size -= (this.#frames[count++] as string).length;
+    while (this.#size > limit) this.#size -= Buffer.byteLength(this.#frames[count++] as string);
     this.#frames.splice(0, count);
     this.#first += count;
   }

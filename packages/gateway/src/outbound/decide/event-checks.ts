@@ -1,13 +1,14 @@
 import { utf8Length } from "@countersign/core";
 import { STREAM_RULES } from "@countersign/policy";
 import type { Decision } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import type { StreamViolation } from "../../event/event-context.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import { permitWithObserved, withheldDenial } from "./denial.js";
 import { namesPrototype } from "./prototype-names.js";
-import type { Subject } from "./rule.js";
+import type { RuleState, Subject } from "./rule.js";
 
 export function exceedsRunLimit({ context: { refused } }: Subject): string | undefined {
   return refused !== undefined && isRunLimit(refused) ? `run limit: ${refused}` : undefined;
@@ -33,7 +34,12 @@ function isOfOfficialClient(violation: Violation | StreamViolation): violation i
 }
 
 export function isOfWithheldUnit({ context, state }: Subject): Decision | undefined {
-  const why = context.event && state.register.findFor(context.event);
+  return context.event && withheldDecision(state, context.event);
+}
+
+/** The decision about an event of a withheld unit; `undefined` for every other event. */
+export function withheldDecision(state: RuleState, event: AgUiEvent): Decision | undefined {
+  const why = state.register.findFor(event);
   if (why === undefined) return undefined;
   const denial = withheldDenial(why);
   return state.run.policy.mode === "observe" ? permitWithObserved(denial) : denial;

@@ -8,7 +8,7 @@ import type { Run } from "../../event/run.js";
 import { UNSOUND } from "../deliver/run-error.js";
 import { readsEnvelopes } from "../order/stage.js";
 import { isReceiptName } from "../record/receipt-chain.js";
-import { permitWithObserved, withheldDenial } from "./denial.js";
+import { withheldDecision } from "./event-checks.js";
 import { removesMore } from "./kept-activities.js";
 import { isReservedName } from "./reserved-name.js";
 import type { Subject } from "./rule.js";
@@ -59,10 +59,11 @@ function nameOf({ event, claim }: EventContext): string | undefined {
  * Evaluates the policy on the events that a native client gets for an envelope. The policy decides about an envelope as one event; each of
  * these events must pass by itself.
  */
-export function nativeFormPolicy({ context, state: { run } }: Subject): Decision | undefined {
+export function nativeFormPolicy({ context, state }: Subject): Decision | undefined {
   let observed: Decision | undefined;
-  for (const event of nativeForm(run, context)) {
-    const decision = decideNative(run, event, context.capabilityId);
+  for (const event of nativeForm(state.run, context)) {
+    const decision =
+      withheldDecision(state, event) ?? decideNative(state.run, event, context.capabilityId);
     if (!decision.allow) return decision;
     if (decision.observed !== undefined) observed ??= decision;
   }
@@ -81,11 +82,6 @@ const NONE: readonly AgUiEvent[] = [];
 /** Evaluates the policy alone: the envelope was counted, and its token spent, with the envelope itself. */
 function decideNative(run: Run, event: AgUiEvent, capabilityId: string | undefined): Decision {
   const { policy } = run;
-  const why = run.withheld.findFor(event);
-  if (why !== undefined) {
-    const denial = withheldDenial(why);
-    return policy.mode === "observe" ? permitWithObserved(denial) : denial;
-  }
   return policy.evaluate({
     event: classifyEvent(event, { refinements: policy.refinements }),
     transport: run.sink.transport,
