@@ -32,9 +32,10 @@ export type StreamPool = {
   /** Whether all streams together have filled the buffer. */
   readonly isFull: boolean;
   count(characters: number): void;
-  /** Whether one more stream may wait for its client; counted until it is {@link resumed}. */
+  /** Whether one more stream may wait for its client; counted until {@link waited}. */
   wait(): boolean;
-  resumed(): void;
+  /** The stream waits no longer: its client is back, its run has ended, or it expired. */
+  waited(): void;
   forget(key: string): void;
 };
 
@@ -59,7 +60,8 @@ export class ResumableStream implements ClientSink {
   /** When the end was last written to a connection. */
   #endedAt: number | undefined;
   #isExpired = false;
-  #isAwaited = false;
+  /** Whether the pool counts this stream as one that waits for its client. */
+  #isCounted = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<() => void>();
 
@@ -104,8 +106,8 @@ export class ResumableStream implements ClientSink {
     if (this.#isOver) this.#endOn(sink);
   }
 
-  /** Whether the run has ended and its client probably does not know yet. `now` in milliseconds. */
-  isAwaited(now: number): boolean {
+  /** Whether the run has ended and its client may not know yet. `now` in milliseconds. */
+  mayMissItsEnd(now: number): boolean {
     if (!this.#isOver || this.#isExpired) return false;
     return this.#endedAt === undefined || now - this.#endedAt < SETTLE_MS;
   }
@@ -159,7 +161,7 @@ export class ResumableStream implements ClientSink {
   /** The run is over; its last events wait for a client that is disconnected, or that loses its connection just now. */
   end(): void {
     this.#isOver = true;
-    this.#resumed();
+    this.#stopCounting();
     if (this.#sink !== undefined) this.#endOn(this.#sink);
     if (this.#pool.isFull) this.#expire();
   }
@@ -191,7 +193,7 @@ export class ResumableStream implements ClientSink {
         this.#expire();
         return;
       }
-      this.#isAwaited = true;
+      this.#isCounted = true;
     }
     this.#timer = setTimeout(() => this.#expire(), this.#pool.graceMs);
     // The timer must not delay the exit of the process.
@@ -200,12 +202,12 @@ export class ResumableStream implements ClientSink {
 
   #stopWaiting(): void {
     clearTimeout(this.#timer);
-    this.#resumed();
+    this.#stopCounting();
   }
 
-  #resumed(): void {
-    if (this.#isAwaited) this.#pool.resumed();
-    this.#isAwaited = false;
+  #stopCounting(): void {
+    if (this.#isCounted) this.#pool.waited();
+    this.#isCounted = false;
   }
 
   #expire(): void {

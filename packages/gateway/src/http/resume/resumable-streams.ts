@@ -74,7 +74,7 @@ export class ResumableStreams implements StreamPool {
   /** Whether a client may still return that does not know how its run ended. */
   get isAwaited(): boolean {
     const now = performance.now();
-    return [...this.#streams.values()].some((stream) => stream.isAwaited(now));
+    return [...this.#streams.values()].some((stream) => stream.mayMissItsEnd(now));
   }
 
   get isFull(): boolean {
@@ -91,7 +91,7 @@ export class ResumableStreams implements StreamPool {
     return true;
   }
 
-  resumed(): void {
+  waited(): void {
     this.#waiting -= 1;
   }
 
