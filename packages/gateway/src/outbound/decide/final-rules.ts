@@ -2,6 +2,7 @@ import type { Decision } from "@countersign/policy";
 import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Step } from "../../event/stage.js";
+import { endsRun } from "../deliver/run-error.js";
 import { evaluateRules, subjectOf } from "./rule.js";
 import type { RuleState } from "./rule.js";
 import { RULES } from "./rules.js";
@@ -33,6 +34,6 @@ export class FinalRules extends PassingStep {
     if (found?.allow !== false) return;
     context.decision = found;
     // The person gets nothing more of this run but its end, so nothing more is signed as delivered.
-    this.#isOver = found.onBlock === "end";
+    this.#isOver = context.event !== undefined && endsRun(context.event, found);
   }
 }
