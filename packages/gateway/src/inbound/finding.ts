@@ -4,7 +4,7 @@ import type { StoredRow } from "../store/keyed-store.js";
 import "../base/errors.js";
 import type { RefusedPart } from "../base/errors.js";
 
-/** The codes with which the gateway's own checks refuse a request, under every policy. */
+/** The codes with which the gateway's own checks refuse a request. The policy may switch a check off or let it observe: {@link sortFindings}. */
 export type FindingCode =
   | "ERR_INBOUND_UNKNOWN_KEY"
   | "ERR_THREAD_OWNER"
@@ -73,16 +73,16 @@ export type AnswerClaim = {
   readonly isLookup?: true;
 };
 
-const RULES = "ag_ui_request.";
+const RULE_PREFIX = "ag_ui_request.";
 
 /** The rule id that a receipt names for a finding. */
 export function ruleOf({ check }: Finding): string {
-  return RULES + check;
+  return RULE_PREFIX + check;
 }
 
 /** Whether a denial comes from the gateway's own checks rather than from the policy's other rules. */
 export function isFindingDenial({ rule }: Denial): boolean {
-  return rule.startsWith(RULES);
+  return rule.startsWith(RULE_PREFIX);
 }
 
 /** Sorts the findings that the policy does not switch off. */

@@ -36,7 +36,7 @@ export type HandedToken = {
   readonly principal?: string;
 };
 
-/** One person's session: its open runs and the tokens handed to it. */
+/** One person's session: its open runs, the last finished ones, and the tokens handed to it. */
 export type Session = {
   readonly id: string;
   readonly createdAt: number;

@@ -6,7 +6,7 @@ import type { Withheld } from "../../event/withheld-register.js";
 /** The end of a delivered unit passes although the rest is withheld: it carries nothing but an end. */
 export const CLOSE: Permit = Object.freeze({ allow: true });
 
-/** A block by a rule of the gateway, outside any policy. */
+/** A block by a rule of the gateway. The policy may set what a block does, and whether the rule only observes; see `rule.ts`. */
 export function ownDenial(rule: OwnRuleId, reason: string, onBlock: OnBlock = "drop"): Denial {
   return { allow: false, rule, reason, reasonCode: "evaluation_failed", onBlock };
 }

@@ -37,7 +37,12 @@ export type SnapshotContext = {
   judged(context: EventContext): void;
 };
 
-/** Judges the messages of a list as if they had been streamed: otherwise a list would bypass rules about streamed events. */
+/**
+ * Judges the messages of a list as if they had been streamed: otherwise a list would bypass rules about streamed events.
+ *
+ * Two kinds of parts are left out without a decision of their own: a held call and the result of one. That is safe, because the client
+ * gets neither here. The decision about the call follows at its end.
+ */
 export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const { state, list } = snapshot;
   const { run, view } = state;
@@ -124,6 +129,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       );
     }
     if (message.role !== "user" && message.role !== "system" && message.role !== "developer") {
+      // Unreachable: `allowsMessage` judges the other roles itself, and enforce accepts no unknown role.
       return false;
     }
     // The person may send any message; a message in their role from the agent is judged.
@@ -161,7 +167,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   };
 
   const allowsAnswer = (message: ToolMessage): boolean => {
-    // A result is not delivered before its call is judged.
+    // A result is not delivered before its call is judged: `stage.ts` decides about the held call at its end.
     if (snapshot.isHeld(message.toolCallId)) return false;
     if (view.hasAnswer(message) || view.repeatedAnswer(message) !== undefined) return true;
     if (!isUnchanged(RULES.listedResult, { message })) return false;
@@ -205,7 +211,7 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     allowsCall: (call) => {
       const { id } = call;
       const { name } = call.function;
-      // The call is delivered on its own once it is judged.
+      // The call is delivered on its own once `stage.ts` has judged it at its end.
       if (snapshot.isHeld(id)) return false;
       const earlierName = nameOf(id);
       names.set(id, earlierName ?? name);

@@ -66,9 +66,10 @@ const BY_AGENT = [
 const ENCRYPTED = rule("gateway/encrypted-size", "a long encrypted value", hasLongEncryptedValue);
 
 /**
- * Every rule by which the gateway can block an event. The rules of one moment are in the order of their evaluation; `stage.ts` and
- * `message-judge.ts` say when a moment is evaluated. A row `policy` evaluates the policy. No other file decides; docs/policy/rules.md prints
- * this list. After a block that ends the run, or a failed log, the stages drop later events without a decision.
+ * Every rule by which the gateway can block an event. The rules of one moment are in the order of their evaluation. Four files evaluate
+ * moments: `stage.ts` (an event), `message-judge.ts` (the parts of a message list), `final-rules.ts` (the form that leaves) and
+ * `question-gate.ts` (only the order of a run's end, to decide nothing but which calls it asks about). A row `policy` evaluates the policy.
+ * No other file decides; docs/policy/rules.md prints this list. After a block that ends the run, or a failed log, the stages drop later events without a decision.
  */
 export const RULES = {
   input: {
