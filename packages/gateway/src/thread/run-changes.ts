@@ -8,6 +8,7 @@ import { isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
+import { UNKNOWN_SHARED_STATE } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
 import { interruptShown, rowOf } from "./thread-state.js";
 import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
@@ -184,6 +185,11 @@ export class RunChanges {
     if (left.digests.length === 0 && this.#state.shared.digests.length === 0) return;
     this.#state.shared = left;
     this.#pending.put(rowOf("state", "", left));
+  }
+
+  /** Records that the client may hold a state, before the end of the run says which: the gateway may be killed. */
+  holdsState(): void {
+    if (this.#state.shared.digests.length === 0) this.shared(UNKNOWN_SHARED_STATE);
   }
 
   /** Records the end of a run whose client got all of it. */

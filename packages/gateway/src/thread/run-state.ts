@@ -1,7 +1,13 @@
 import type { JsonValue } from "@countersign/core";
 import type { EventOf, JsonPatch } from "@countersign/wire";
 import { applyJsonPatch, measureJson } from "@countersign/wire/reduce";
-import { NO_SHARED_STATE, sharedStateOf } from "./shared-state.js";
+import {
+  isEmptyState,
+  NO_SHARED_STATE,
+  sharedStateOf,
+  stateAtStart,
+  UNKNOWN_SHARED_STATE,
+} from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
 
 /** States kept of a run that may break off: a client is rarely further behind. */
@@ -32,15 +38,20 @@ export class RunState {
   #base: JsonValue | undefined;
   #changes: Change[] = [];
   #waiting = 0;
+  /** The states that the client may hold while the gateway does not know the newest one. */
+  #fallback: SharedState;
 
   /**
    * @param isTaken the policy allowed the client's state; otherwise it is treated as not delivered
+   * @param earlier the states that earlier runs left
    */
-  constructor(sent: JsonValue | undefined, isTaken = true) {
-    this.#base = isTaken || isEmpty(sent) ? (sent ?? {}) : undefined;
+  constructor(sent: JsonValue | undefined, isTaken = true, earlier = NO_SHARED_STATE) {
+    this.#base = isTaken || isEmptyState(sent) ? stateAtStart(sent, earlier) : undefined;
+    this.#fallback = isEmptyState(sent) ? earlier : UNKNOWN_SHARED_STATE;
   }
 
   see(event: EventOf<"STATE_SNAPSHOT"> | EventOf<"STATE_DELTA">): void {
+    this.#fallback = UNKNOWN_SHARED_STATE;
     const isWhole = event.type === "STATE_SNAPSHOT";
     const patch: JsonPatch = isWhole
       ? [{ op: "add", path: "", value: event.snapshot }]
@@ -61,7 +72,7 @@ export class RunState {
   left(isCut: boolean): SharedState {
     const changes = this.#changes;
     const newest = this.#after(changes.length);
-    if (newest === undefined) return NO_SHARED_STATE;
+    if (newest === undefined) return this.#fallback;
     const affordable = isCut ? Math.floor(MAX_HASHED / sizeOf(newest)) : 0;
     const kept = Math.min(changes.length, MAX_VERSIONS - 1, affordable);
     const versions = [this.#after(changes.length - kept)];
@@ -69,7 +80,7 @@ export class RunState {
       versions.push(changed(versions.at(-1), [change]));
     }
     return sharedStateOf(
-      versions.filter((one) => one !== undefined && !isEmpty(one)) as JsonValue[],
+      versions.filter((one) => one !== undefined && !isEmptyState(one)) as JsonValue[],
     );
   }
 
@@ -118,9 +129,4 @@ function changed(state: JsonValue | undefined, changes: readonly Change[]): Json
 function sizeOf(value: JsonValue): number {
   const size = measureJson(value, LIMITS.maxDepth);
   return typeof size === "number" ? size : Number.POSITIVE_INFINITY;
-}
-
-function isEmpty(state: JsonValue | undefined): boolean {
-  if (state === undefined || state === null) return true;
-  return typeof state === "object" && Object.keys(state).length === 0;
 }

@@ -6,6 +6,7 @@ import { clientPlaces } from "./earlier-thread.js";
 import type { TraceWrite } from "./run-changes.js";
 import { RunChanges } from "./run-changes.js";
 import { RunState } from "./run-state.js";
+import { isEmptyState } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
 import type { ThreadState } from "./thread-state.js";
 
@@ -22,6 +23,7 @@ export class RunTrace {
   readonly #changes: RunChanges;
   readonly #sentState: RunAgentInput["state"];
   readonly #isStateTaken: boolean;
+  readonly #earlierState: SharedState;
   /** Created with the first event about it: most runs have none. */
   #shared: RunState | undefined;
   readonly #isOld: boolean;
@@ -46,6 +48,7 @@ export class RunTrace {
     this.#isStateTaken = isStateTaken;
     this.#state = state;
     this.#sentState = input.state;
+    this.#earlierState = state.shared;
     const places = clientPlaces(state, input.messages, isHistoryChecked);
     this.#conversation = new Conversation(places, input.messages);
     this.#changes = new RunChanges({
@@ -57,6 +60,7 @@ export class RunTrace {
       keepsInterrupts,
       clientTools: new Set((input.tools ?? []).map(({ name }) => name)),
     });
+    if (!isEmptyState(input.state)) this.#changes.holdsState();
   }
 
   /** Tracks an event that is about to be delivered. */
@@ -98,6 +102,7 @@ export class RunTrace {
       case "STATE_SNAPSHOT":
       case "STATE_DELTA":
         this.#shared ??= this.#openState();
+        this.#changes.holdsState();
         return this.#shared.see(event);
       case "RUN_STARTED":
         this.isOver = false;
@@ -131,7 +136,7 @@ export class RunTrace {
   }
 
   #openState(): RunState {
-    return new RunState(this.#sentState, this.#isStateTaken);
+    return new RunState(this.#sentState, this.#isStateTaken, this.#earlierState);
   }
 
   #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {

@@ -19,6 +19,9 @@ export type SharedState = {
 /** No state was delivered. */
 export const NO_SHARED_STATE: SharedState = { digests: [] };
 
+/** The client may hold a state that the gateway cannot compare. No digest equals this word. */
+export const UNKNOWN_SHARED_STATE: SharedState = { digests: ["unknown"] };
+
 /** The row content for states, the newest last. */
 export function sharedStateOf(states: readonly JsonValue[]): SharedState {
   const digests: string[] = [];
@@ -53,9 +56,14 @@ export function stateAtStart(
   sent: JsonValue | undefined,
   { digests }: SharedState,
 ): JsonValue | undefined {
-  const isEmpty = sent === undefined || sent === null || Object.keys(sent).length === 0;
-  if (!isEmpty) return sent;
+  if (!isEmptyState(sent)) return sent;
   return digests.length === 0 ? (sent ?? {}) : undefined;
+}
+
+/** Whether a client that sends this state sends none. */
+export function isEmptyState(state: JsonValue | undefined): boolean {
+  if (state === undefined || state === null) return true;
+  return typeof state === "object" && Object.keys(state).length === 0;
 }
 
 /**

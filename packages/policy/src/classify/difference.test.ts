@@ -433,6 +433,35 @@ test("a condition that cannot know what changes has no answer", () => {
   expect(answer("event.type == 'STATE_SNAPSHOT'", classifyEvent(large, known), large)).toBe(true);
 });
 
+test("a condition has no answer about a patch or an empty state of a client that could not send its state", () => {
+  const when = 'event.delta.exists(op, op.path == "/user/role")';
+  const opened = (): ClientState => new ClientState({}, [], undefined, [], true);
+  const patch = fc.oneof(
+    state.map((value): JsonPatch => [{ op: "replace", path: "/user", value }]),
+    state.map((value): JsonPatch => [{ op: "add", path: "/user", value }]),
+    state.map((value): JsonPatch => [{ op: "replace", path: "", value }]),
+    fc.constantFrom<JsonPatch>(
+      [{ op: "remove", path: "/user" }],
+      [{ op: "move", from: "/user", path: "/a" }],
+      [{ op: "copy", from: "/a", path: "/user" }],
+    ),
+  );
+  const event = fc.oneof(
+    patch.map((delta) => ({ type: "STATE_DELTA" as const, delta })),
+    fc
+      .constantFrom<JsonValue>({}, [], null, 0)
+      .map((snapshot) => ({ type: "STATE_SNAPSHOT" as const, snapshot })),
+  );
+  fc.assert(
+    fc.property(event, (sent) => {
+      const facts = classifyEvent(sent, { client: opened() });
+      expect(answer(when, facts, sent)).toBeUndefined();
+    }),
+  );
+  const filled = { type: "STATE_SNAPSHOT", snapshot: { user: { role: "clerk" } } } as const;
+  expect(answer(when, classifyEvent(filled, { client: opened() }), filled)).toBe(true);
+});
+
 test("a name as long as the event, with many members, does not make every pointer as long", () => {
   const members = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, 0]));
   expect(() => changedPaths({}, { ["n".repeat(1_000_000)]: members })).toThrow(RangeError);

@@ -76,7 +76,7 @@ function deriveFacts(
       const aspects = snapshotAspects(base, known, event.snapshot, refinements.state);
       return {
         ...toFacts(event.type, aspects),
-        changes: () => snapshotChanges(before, event.snapshot),
+        changes: () => snapshotChanges(known, event.snapshot),
       };
     }
     case "STATE_DELTA": {
@@ -85,7 +85,7 @@ function deriveFacts(
       const base = rowAspect(row, refinements);
       return {
         ...toFacts(event.type, patchAspects(base, known, event.delta, refinements.state)),
-        changes: () => patchChanges(before, event.delta),
+        changes: () => patchChanges(known, event.delta),
       };
     }
     case "ACTIVITY_SNAPSHOT":
