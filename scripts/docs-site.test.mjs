@@ -141,7 +141,13 @@ describe("the built site", () => {
         });
         page.on("pageerror", (error) => errors.push(String(error)));
         await page.goto(`${origin}/`, { waitUntil: "networkidle" });
+        expect(await page.content()).not.toContain("&amp;ZeroWidthSpace;");
         await page.keyboard.press("Control+k");
+        // The page for a task comes before the history of the product.
+        await page.locator(".VPLocalSearchBox input").fill("open a tool");
+        await page
+          .locator(".VPLocalSearchBox .result.selected", { hasText: /Open a tool/ })
+          .waitFor();
         await page.locator(".VPLocalSearchBox input").fill("capability");
         await page
           .locator(".VPLocalSearchBox .result.selected", { hasText: /capability/i })

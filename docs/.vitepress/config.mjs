@@ -13,6 +13,12 @@ const pages = listPages();
 const title = "Countersign";
 const description = "The gateway between AI agents and the people who use them";
 
+/** How much a page counts in the search: pages for a task first, history last. VitePress copies the function into the page. */
+function boostDocument(id) {
+  if (/^\/(?:changelog|decisions|docs\/decisions|reference\/invariants)/i.test(id)) return 0.1;
+  return /^\/(?:concepts|start\/|how-to\/)/.test(id) ? 3 : 1;
+}
+
 export default defineConfig({
   title,
   description,
@@ -34,7 +40,7 @@ export default defineConfig({
   },
   vite: { build: { chunkSizeWarningLimit: 4096 }, plugins: [correctTheme()] },
   themeConfig: {
-    search: { provider: "local" },
+    search: { provider: "local", options: { miniSearch: { searchOptions: { boostDocument } } } },
     nav: [
       { text: "Tutorial", link: addressOf("docs/start/tutorial.md") },
       { text: "Concepts", link: addressOf("docs/concepts.md") },

@@ -1,5 +1,6 @@
 // Pages are Markdown, not templates: text that looks like a Vue template or like an unknown element is shown as it is written.
-const ELEMENTS = /^<\/?(?:a|br|picture|source|img|details|summary|kbd|sup)\b|^<!--/;
+const ELEMENTS =
+  /^<\/?(?:a|br|picture|source|img|details|summary|kbd|sup)\b|^<!--|^&ZeroWidthSpace;$/;
 
 /** A plugin of markdown-it: only the elements that the pages use stay HTML, and double braces stay braces. */
 export function showAsWritten(markdown) {
