@@ -68,6 +68,10 @@ function details(title, text) {
   ]);
 }
 
+function failedFirst(checks) {
+  return checks.toSorted((a, b) => Number(a.status === "held") - Number(b.status === "held"));
+}
+
 /** A button that verifies and shows the result. */
 function verifier(evidence, result) {
   const run = async (proven) => {
@@ -80,10 +84,10 @@ function verifier(evidence, result) {
       element(
         "ul",
         {},
-        checks.map(({ id, status, title }) =>
+        failedFirst(checks).map(({ id, status, title }) =>
           element("li", {
             title,
-            text: `${status === "held" ? "✓" : "✕"} ${CHECKS.get(id) ?? title}`,
+            text: `${status === "held" ? "✓" : "✕ Not true:"} ${CHECKS.get(id) ?? title}`,
           }),
         ),
       ),
@@ -166,7 +170,7 @@ export async function openReceipts(group, { isModal = true } = {}) {
       element("p", { class: "sentence", text }),
       element("p", {
         class: "small",
-        text: "If you and the shop disagree later, this receipt proves what the agent tried and what was decided. An auditor can check it without trusting the shop.",
+        text: "If you and the shop disagree later, this receipt proves what was decided, when, and by which rule. An auditor can check it without trusting the shop.",
       }),
       ...steps(group, index, open),
       element("div", { class: "actions" }, [...verifier(evidence, result), ...link]),

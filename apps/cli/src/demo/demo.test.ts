@@ -210,7 +210,7 @@ test.skipIf(isMissing)(
     expect(await status.getByText("✕").count()).toBe(0);
     await dialog.getByRole("button", { name: "Change one letter and verify" }).click();
     await status.getByText("Not valid:").waitFor();
-    await status.getByText("✕ The gateway signed exactly this receipt").waitFor();
+    await status.getByText("✕ Not true: The gateway signed exactly this receipt").waitFor();
     await dialog.getByRole("button", { name: "Next receipt" }).click();
     await dialog.getByText("Event 2 of 3: TOOL_CALL_ARGS").waitFor();
     expect(await status.textContent()).toBe("");
