@@ -12,7 +12,7 @@ import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
 import { receiptRequestOf } from "./receipt-request.js";
 import { refuse, recordUnreadRequest } from "./refuse.js";
-import { streamEndOf } from "./stream-end.js";
+import { clientSinkOf } from "./client-sink.js";
 import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
 
 /** `POST` a RunAgentInput; the response streams its events as SSE or protobuf. */
@@ -67,7 +67,7 @@ export async function serveRun(
       clientDialect: clientDialectOf(request, url),
       receipts: receiptRequestOf(request, url, encoding),
       traceparent: traceparentOf(request),
-      ...streamEndOf(
+      ...clientSinkOf(
         accessControl,
         { response, url, encoding, gone },
         { principal: grant.principal.id, agent: upstream.target.name, sessionId, grant },

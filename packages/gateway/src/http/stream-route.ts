@@ -12,7 +12,7 @@ import { startGrantedRun } from "./granted-run.js";
 import { receiptRequestOf } from "./receipt-request.js";
 import { refuse } from "./refuse.js";
 import { traceparentOf } from "./run-route.js";
-import { streamEndOf } from "./stream-end.js";
+import { clientSinkOf } from "./client-sink.js";
 import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
 
 /**
@@ -76,7 +76,7 @@ export async function serveStream(
       clientDialect: clientDialectOf(request, url) ?? "as-sent",
       receipts: receiptRequestOf(request, url),
       traceparent: traceparentOf(request),
-      ...streamEndOf(
+      ...clientSinkOf(
         accessControl,
         { response, url, encoding: "sse", gone },
         {

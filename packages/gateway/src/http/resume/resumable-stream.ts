@@ -40,7 +40,7 @@ export type StreamPool = {
 };
 
 /**
- * The client end of a run that outlives its connection.
+ * The client's side of a run, which outlives its connection.
  *
  * Each event has a number and the last events are buffered. A client that resumes with the number of its last event
  * gets the rest. Meanwhile the agent continues until the buffer is full. A resent event was decided and signed once,

@@ -16,11 +16,11 @@ export type StreamConnection = {
 };
 
 /**
- * The client end of a stream over HTTP. It ends with its connection, unless the client requests resumption
+ * The client's side of a stream over HTTP: its sink, and the signal that the client is gone. It ends with its connection, unless the client requests resumption
  * (`?reconnect=1`): most clients cannot resume, and an agent should not keep running without a reader. Protobuf
  * frames have no event ids to resume from.
  */
-export function streamEndOf(
+export function clientSinkOf(
   accessControl: AccessControl,
   { response, url, encoding, gone }: StreamConnection,
   holder: StreamHolder,
