@@ -121,7 +121,7 @@ test("a capability opens nothing for another principal, and for a session withou
             case "take": {
               const owner = owners.get(one.session);
               const isFree = owner === undefined || owner === one.principal;
-              const taking = gateway.owners.own(one.session, { id: one.principal });
+              const taking = gateway.owners.claim(one.session, { id: one.principal });
               if (isFree) await taking;
               else await assert.rejects(taking, isCode("ERR_ACCESS_SESSION"));
               if (owner === undefined && one.principal !== ANONYMOUS.id)

@@ -24,8 +24,10 @@ export async function startGrantedRun(
   // The body may have taken a while to arrive; the credential was checked before it.
   if (!grant.isValid()) throw tokenError("expired");
   const { sessionId, isNamed } = request;
-  const owning = isNamed ? accessControl.owners.ask(sessionId, grant.principal) : undefined;
-  if (!isNamed) accessControl.owners.claim(sessionId, grant.principal);
+  const owning = isNamed
+    ? accessControl.owners.prepareClaim(sessionId, grant.principal)
+    : undefined;
+  if (!isNamed) accessControl.owners.rememberOwn(sessionId, grant.principal);
   const granted = new GrantedRun(accessControl, grant);
   try {
     return await startRun(context, {

@@ -20,8 +20,8 @@ export async function serveTicket(
     accessControl.tickets.assertRoom(grant.principal);
     const named = sessionOf(request, url);
     const session = named ?? context.mintId("session");
-    if (named === undefined) accessControl.owners.claim(session, grant.principal);
-    else await accessControl.owners.own(named, grant.principal);
+    if (named === undefined) accessControl.owners.rememberOwn(session, grant.principal);
+    else await accessControl.owners.claim(named, grant.principal);
     const agent = upstream.target.name;
     const { ticket, expiresAt } = accessControl.tickets.issue(grant, { sessionId: session, agent });
     const query = new URLSearchParams({ session, agent, ticket });

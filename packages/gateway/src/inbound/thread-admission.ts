@@ -2,7 +2,7 @@ import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/access.js";
 import type { Principal } from "../access/access.js";
-import type { SessionRequest } from "../sessions/session-owners.js";
+import type { OwnerClaim } from "../sessions/session-owners.js";
 import { FOREIGN } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { reviewInput } from "./review.js";
@@ -24,7 +24,7 @@ export type AdmissionRequest = {
   readonly scope: string;
   readonly principal: Principal;
   /** The query about the session's owner, if it is not known yet. */
-  readonly owning?: SessionRequest | undefined;
+  readonly owning?: OwnerClaim | undefined;
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
 };

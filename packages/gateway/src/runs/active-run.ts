@@ -8,7 +8,7 @@ import type { Finding } from "../inbound/finding.js";
 import type { InboundRequest, RunOpening, ThreadReview } from "../inbound/request.js";
 import { driveRun } from "../outbound/drive.js";
 import type { RunHandle, Session } from "../sessions/sessions.js";
-import type { SessionRequest } from "../sessions/session-owners.js";
+import type { OwnerClaim } from "../sessions/session-owners.js";
 import { openConnection } from "./connection.js";
 import type { Connection, ConnectionFacts } from "./connection.js";
 import type { GatewayContext } from "./gateway-context.js";
@@ -21,7 +21,7 @@ import "../base/errors.js";
 /** The facts of a run that are known before its request is read. */
 export type RunOrigin = ConnectionFacts & {
   /** The query about the session's owner, sent to the ledger together with the thread's. */
-  readonly owning?: SessionRequest | undefined;
+  readonly owning?: OwnerClaim | undefined;
   /** The open grant of the run; closed when the run is over. */
   readonly granted?: { close(): void };
   /** The owner of the threads; the session, unless it was generated for this one request. */
@@ -54,7 +54,7 @@ export class ActiveRun implements RunOpening {
   readonly #traceparent: string | undefined;
   readonly #gone: Signal;
   readonly #granted: { close(): void } | undefined;
-  readonly #owning: SessionRequest | undefined;
+  readonly #owning: OwnerClaim | undefined;
   /** Dropped after its call: the listener's closure refers to the request. */
   #onStarting: ((handle: RunHandle) => void) | undefined;
   #handle: OpenRunHandle | undefined;

@@ -12,8 +12,8 @@ const MAX_OWNED_EACH = 2000;
 /** How long a cached owner is trusted; then the store is queried again, which also refreshes the session's age. */
 export const OWNER_TRUST_MS = 3_600_000;
 
-/** A query about a session's owner that is sent to the store together with others. */
-export type SessionRequest = {
+/** The claim of a session for a principal, which is sent to the store together with others. */
+export type OwnerClaim = {
   readonly claim: RowClaim;
   /** Takes the store's row; throws when the session belongs to another principal. */
   settle(known: JsonObject | undefined): void;
@@ -49,26 +49,26 @@ export class SessionOwners {
     this.#limits = { total: limits.total ?? MAX_OWNED, each: limits.each ?? MAX_OWNED_EACH };
   }
 
-  /** Claims a session that this gateway generated; throws when it belongs to another principal. */
-  claim(sessionId: string, principal: Principal): void {
+  /** Remembers the owner of a session that this gateway generated, in the cache only; throws when it belongs to another principal. */
+  rememberOwn(sessionId: string, principal: Principal): void {
     this.check(sessionId, principal);
     this.#remember(sessionId, principal, this.#owners.get(sessionId)?.confirmedAt);
   }
 
   /** Claims a session that a client named, at all gateways; throws when it belongs to another principal. */
-  async own(sessionId: string, principal: Principal): Promise<void> {
-    const question = this.ask(sessionId, principal);
-    if (question === undefined) return;
-    const { known } = await this.#store.claim([question.claim]);
-    question.settle(known[0]);
+  async claim(sessionId: string, principal: Principal): Promise<void> {
+    const prepared = this.prepareClaim(sessionId, principal);
+    if (prepared === undefined) return;
+    const { known } = await this.#store.claim([prepared.claim]);
+    prepared.settle(known[0]);
   }
 
   /**
-   * Returns the claim as a query to send with others; `undefined` when the cache has the owner.
+   * Prepares the claim, to be sent with others; `undefined` when the cache has the owner.
    *
    * @throws CountersignError `ERR_ACCESS_SESSION` when it belongs to another principal
    */
-  ask(sessionId: string, principal: Principal): SessionRequest | undefined {
+  prepareClaim(sessionId: string, principal: Principal): OwnerClaim | undefined {
     this.check(sessionId, principal);
     const now = this.#clock.now();
     const confirmedAt = this.#owners.get(sessionId)?.confirmedAt ?? Number.NEGATIVE_INFINITY;
@@ -102,8 +102,8 @@ export class SessionOwners {
    */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     const row = { kind: "session", id: "", value: {} } as const;
-    const question = { partition: partitionOf(sessionId), row, isLookup: true } as const;
-    const { known } = await this.#store.claim([question]);
+    const lookup = { partition: partitionOf(sessionId), row, isLookup: true } as const;
+    const { known } = await this.#store.claim([lookup]);
     const owner = known[0]?.["owner"];
     return typeof owner === "string" ? owner : this.#owners.get(sessionId)?.owner;
   }

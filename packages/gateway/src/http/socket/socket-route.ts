@@ -171,8 +171,8 @@ async function claimSession(
   { sessionId, isNamed }: Upgrade,
   { principal }: Grant,
 ): Promise<void> {
-  if (isNamed) await owners.own(sessionId, principal);
-  else owners.claim(sessionId, principal);
+  if (isNamed) await owners.claim(sessionId, principal);
+  else owners.rememberOwn(sessionId, principal);
 }
 
 /** Bytes that are still read from a client after a close, and how long it may take to answer. */
