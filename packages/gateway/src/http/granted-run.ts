@@ -16,7 +16,7 @@ export async function startGrantedRun(
   context: GatewayContext,
   accessControl: AccessControl,
   grant: Grant,
-  request: Omit<RunRequest, "principal" | "granted" | "owning"> & {
+  request: Omit<RunRequest, "principal" | "granted" | "sessionClaim"> & {
     /** Whether the client chose the session id. */
     readonly isNamed: boolean;
   },
@@ -24,7 +24,7 @@ export async function startGrantedRun(
   // The body may have taken a while to arrive; the credential was checked before it.
   if (!grant.isValid()) throw tokenError("expired");
   const { sessionId, isNamed } = request;
-  const owning = isNamed
+  const sessionClaim = isNamed
     ? accessControl.owners.prepareClaim(sessionId, grant.principal)
     : undefined;
   if (!isNamed) accessControl.owners.rememberOwn(sessionId, grant.principal);
@@ -33,7 +33,7 @@ export async function startGrantedRun(
     return await startRun(context, {
       ...request,
       principal: grant.principal,
-      owning,
+      sessionClaim,
       granted,
       onStarting: (handle) => {
         request.onStarting?.(handle);

@@ -62,7 +62,7 @@ export async function serveRun(
       bytes,
       authorization: authorizationFor(upstream, token),
       // A client without a session gets a new one for each run; its threads must outlive that.
-      ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
+      ...(named === undefined ? { threadScope: scopeOf(grant.principal.id) } : {}),
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(request, url),
       receipts: receiptRequestOf(request, url, encoding),
@@ -81,7 +81,7 @@ export async function serveRun(
 }
 
 /** Session ids contain no space, so that a principal's threads never collide with a session's. */
-function ownerOf(principal: string): string {
+function scopeOf(principal: string): string {
   return principal === ANONYMOUS.id ? "" : `principal ${principal}`;
 }
 

@@ -137,7 +137,7 @@ test("in observe mode a thread is shared, and has one run at a time", async () =
   const threadLease = (id: string, runId: string): Promise<ThreadLease> =>
     threadAdmission.open({
       agent: "a",
-      scope: "",
+      threadScope: "",
       principal: { id },
       policy,
       input: { threadId: "t", runId, messages: [] },
@@ -355,7 +355,7 @@ test("of two gateways that receive different answers to one interrupt, one accep
   ): Promise<ThreadLease> =>
     (desks[threadAdmission] as ThreadAdmission).open({
       agent: "a",
-      scope: "",
+      threadScope: "",
       principal: { id: "p" },
       policy,
       input: { threadId: "t", runId, messages: [], tools: [ASK], ...fields },

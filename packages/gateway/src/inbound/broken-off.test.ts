@@ -35,7 +35,7 @@ async function breakOff(
   const ask = (messages: readonly Message[]) =>
     threadAdmission.open({
       agent: "a",
-      scope: "",
+      threadScope: "",
       principal: { id: "somebody" },
       policy,
       input: {

@@ -30,7 +30,7 @@ async function converse(dice: Dice): Promise<{ history: Message[]; ask: Ask }> {
   });
   const ask: Ask = (messages, runId) => {
     const input = inputOf(messages, runId);
-    return threadAdmission.open({ agent: "a", scope: "", principal, input, policy: POLICY });
+    return threadAdmission.open({ agent: "a", threadScope: "", principal, input, policy: POLICY });
   };
   const agent = new RandomAgent(dice, { subagents: true, interrupts: false });
   let history: Message[] = [];

@@ -34,7 +34,7 @@ function openDesk(): Omit<Thread, "history"> {
     const runId = `r${(runs += 1)}`;
     const input = { threadId: "t", runId, protocolVersion: "1.0", messages: [...messages] };
     const principal = { id: "somebody" };
-    return threadAdmission.open({ agent: "a", scope: "", principal, input, policy: POLICY });
+    return threadAdmission.open({ agent: "a", threadScope: "", principal, input, policy: POLICY });
   };
   return {
     judge: async (messages) => {

@@ -21,10 +21,10 @@ import type { LedgerPeers, ThreadLock } from "./thread-locks.js";
 export type AdmissionRequest = {
   readonly agent: string;
   /** The scope of threads without a principal. */
-  readonly scope: string;
+  readonly threadScope: string;
   readonly principal: Principal;
-  /** The query about the session's owner, if it is not known yet. */
-  readonly owning?: OwnerClaim | undefined;
+  /** Claims the session for the principal, if its owner is not known yet. */
+  readonly sessionClaim?: OwnerClaim | undefined;
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
 };
@@ -60,7 +60,7 @@ export class ThreadAdmission {
   async open(request: AdmissionRequest): Promise<ThreadLease> {
     const { input, principal } = request;
     const isKnown = principal.id !== ANONYMOUS.id;
-    const key = threadKey(request.agent, isKnown ? "" : request.scope, input.threadId);
+    const key = threadKey(request.agent, isKnown ? "" : request.threadScope, input.threadId);
     // Until the owner is known each principal has a place of its own, so that others can neither delay the owner nor
     // learn of its open run.
     const isOwners = request.policy.request.mode("threads") === "enforce";
@@ -85,20 +85,23 @@ export class ThreadAdmission {
   }
 
   async #review(
-    { agent, scope, input, policy, principal, owning: session }: AdmissionRequest,
+    { agent, threadScope, input, policy, principal, sessionClaim }: AdmissionRequest,
     key: string,
     findings: Finding[],
     open: OpenThread,
     lock: ThreadLock | undefined,
   ): Promise<ThreadLease> {
     const run = { kind: "run", id: input.runId } as const;
-    const owning = { partition: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
+    const threadClaim = {
+      partition: threadKey(agent, "", input.threadId),
+      row: ownerRow(principal),
+    };
     const claimedAtOnce = await this.#store.claim(
       [
-        { ...owning, isLookup: true },
+        { ...threadClaim, isLookup: true },
         { partition: key, row: { ...run, value: { at: this.#clock.now() } } },
         ...(lock === undefined ? [] : [lock.claim()]),
-        ...(session === undefined ? [] : [session.claim]),
+        ...(sessionClaim === undefined ? [] : [sessionClaim.claim]),
       ],
       key,
     );
@@ -107,7 +110,7 @@ export class ThreadAdmission {
     const lockKnown = lock === undefined ? undefined : known[2];
     if (lock !== undefined) lock.isHeld = lockKnown === undefined;
     try {
-      session?.settle(known[lock === undefined ? 2 : 3]);
+      sessionClaim?.settle(known[lock === undefined ? 2 : 3]);
     } catch (error) {
       // A request to another principal's session must not use up a run id.
       if (used === undefined) await this.#store.write(key, [], [run]);
@@ -162,10 +165,10 @@ export class ThreadAdmission {
       lock,
       release: (left: ThreadLock) => this.#locks?.release(left) ?? Promise.resolve(),
       agent,
-      owner: principal.id === ANONYMOUS.id ? scope : `principal ${principal.id}`,
+      withheldOwner: principal.id === ANONYMOUS.id ? threadScope : `principal ${principal.id}`,
       registers: this.#registers,
       withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
-      owning: owned === undefined ? owning : undefined,
+      threadClaim: owned === undefined ? threadClaim : undefined,
     };
     return new ThreadLease(facts, review.rows, claimed);
   }

@@ -17,7 +17,7 @@ function createAdmission(): (
   const threadAdmission = new ThreadAdmission(createMemoryStore(SYSTEM_CLOCK), SYSTEM_CLOCK);
   return (id, runId, fields = {}) => {
     const input = { threadId: "t", runId, protocolVersion: "1.0", messages: [], ...fields };
-    return threadAdmission.open({ agent: "a", scope: "", principal: { id }, policy, input });
+    return threadAdmission.open({ agent: "a", threadScope: "", principal: { id }, policy, input });
   };
 }
 

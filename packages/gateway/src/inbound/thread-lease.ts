@@ -71,12 +71,12 @@ type LeaseFacts = {
   readonly release: (lock: ThreadLock) => Promise<void>;
   readonly agent: string;
   /** With access control, withheld content follows the principal; without it, the session. */
-  readonly owner: string;
+  readonly withheldOwner: string;
   readonly registers: WithheldThreads;
   /** Rows of the content withheld on the thread in earlier runs. */
   readonly withheld: readonly StoredRow[];
   /** Makes the principal the thread's owner, if it has none. */
-  readonly owning: RowClaim | undefined;
+  readonly threadClaim: RowClaim | undefined;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
@@ -126,10 +126,10 @@ export class ThreadLease {
    * undone. Permanent: another request of the principal may depend on it by the time this one fails.
    */
   async claim(): Promise<Finding | undefined> {
-    const { owning, store } = this.#facts;
-    if (owning === undefined) return undefined;
-    const { known } = await store.claim([owning]);
-    const mine = owning.row.value["owner"];
+    const { threadClaim, store } = this.#facts;
+    if (threadClaim === undefined) return undefined;
+    const { known } = await store.claim([threadClaim]);
+    const mine = threadClaim.row.value["owner"];
     return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
   }
 
@@ -149,16 +149,16 @@ export class ThreadLease {
 
   /** Opens the register of the thread's withheld content. New withheld content is saved with the thread. */
   openWithheld(): WithheldRegister {
-    const { registers, agent, input, owner, withheld } = this.#facts;
-    const register = registers.open(agent, input.threadId, owner);
-    register.load(withheldOf(withheld, owner));
+    const { registers, agent, input, withheldOwner, withheld } = this.#facts;
+    const register = registers.open(agent, input.threadId, withheldOwner);
+    register.load(withheldOf(withheld, withheldOwner));
     this.#register = register;
     return register;
   }
 
   /** The denied calls of the thread, which are saved with it. */
   deniedCalls(): DeniedCalls {
-    return (this.#denied ??= new DeniedCalls(this.#facts.owner, this.#facts.withheld));
+    return (this.#denied ??= new DeniedCalls(this.#facts.withheldOwner, this.#facts.withheld));
   }
 
   /** True when the client has got the end of the run; only the last write is pending. */
@@ -235,7 +235,7 @@ export class ThreadLease {
   }
 
   #writeRows(write: TraceWrite | undefined): Promise<void> | undefined {
-    const { store, key, owner } = this.#facts;
+    const { store, key, withheldOwner } = this.#facts;
     const register = this.#register;
     const fresh = register?.take();
     const denied = this.#denied?.take();
@@ -243,7 +243,7 @@ export class ThreadLease {
       return write && store.write(key, write.rows, write.removed);
     }
     const { rows, removed } = write ?? NOTHING;
-    const withheld = fresh === undefined ? NO_ROWS : withheldRows(owner, fresh);
+    const withheld = fresh === undefined ? NO_ROWS : withheldRows(withheldOwner, fresh);
     return store
       .write(key, [...rows, ...withheld, ...(denied ?? NO_ROWS)], removed)
       .catch((error: unknown) => {

@@ -20,12 +20,12 @@ import "../base/errors.js";
 
 /** The facts of a run that are known before its request is read. */
 export type RunOrigin = ConnectionFacts & {
-  /** The query about the session's owner, sent to the ledger together with the thread's. */
-  readonly owning?: OwnerClaim | undefined;
+  /** Claims the session for the principal; sent to the ledger together with the claim of the thread. */
+  readonly sessionClaim?: OwnerClaim | undefined;
   /** The open grant of the run; closed when the run is over. */
   readonly granted?: { close(): void };
-  /** The owner of the threads; the session, unless it was generated for this one request. */
-  readonly threadOwner?: string;
+  /** The scope of threads without a principal; the session, unless it was generated for this one request. */
+  readonly threadScope?: string;
   /** The client's trace header. */
   readonly traceparent?: string | undefined;
   /** Aborts when the client disconnects, also before the agent has responded. */
@@ -49,12 +49,12 @@ export class ActiveRun implements RunOpening {
   readonly #agent: string;
   readonly #sessionId: string;
   readonly #principal: Principal;
-  readonly #scope: string;
+  readonly #threadScope: string;
   readonly #transport: RunHandle["transport"];
   readonly #traceparent: string | undefined;
   readonly #gone: Signal;
   readonly #granted: { close(): void } | undefined;
-  readonly #owning: OwnerClaim | undefined;
+  readonly #sessionClaim: OwnerClaim | undefined;
   /** Dropped after its call: the listener's closure refers to the request. */
   #onStarting: ((handle: RunHandle) => void) | undefined;
   #handle: OpenRunHandle | undefined;
@@ -70,12 +70,12 @@ export class ActiveRun implements RunOpening {
     this.#agent = origin.upstream.target.name;
     this.#sessionId = origin.sessionId;
     this.#principal = origin.principal;
-    this.#scope = origin.threadOwner ?? origin.sessionId;
+    this.#threadScope = origin.threadScope ?? origin.sessionId;
     this.#transport = origin.transport;
     this.#traceparent = origin.traceparent;
     this.#gone = origin.gone;
     this.#granted = origin.granted;
-    this.#owning = origin.owning;
+    this.#sessionClaim = origin.sessionClaim;
     this.#onStarting = (handle) => origin.onStarting?.(handle);
     if (this.#gone.aborted) this.cancel();
     this.#gone.addEventListener("abort", this.cancel, { once: true });
@@ -115,9 +115,9 @@ export class ActiveRun implements RunOpening {
   async review(input: RunAgentInput): Promise<ThreadReview> {
     this.#thread = await this.#context.threadAdmission.open({
       agent: this.#agent,
-      scope: this.#scope,
+      threadScope: this.#threadScope,
       principal: this.#principal,
-      owning: this.#owning,
+      sessionClaim: this.#sessionClaim,
       input,
       policy: this.connection.policy,
     });
