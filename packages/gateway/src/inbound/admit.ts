@@ -27,20 +27,20 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   if (request.kind === "input") {
     findings.push(...checkKeys(request, raw));
     const input = enforceRequest(request);
-    findings.push(...(await openThread(request, input)));
+    findings.push(...(await reviewThread(request, input)));
   }
   classifyRequest(request);
   await resolveSources(request);
   await afterReserving(request, () => decideRequest(request));
   const refusal =
-    request.kind === "input" ? await claimThread(request, findings) : findBlocker(request);
+    request.kind === "input" ? await settleInput(request, findings) : denyIfUnsendable(request);
   await recordRequest(request);
   assertAllowed(request, refusal);
   request.body = JSON.stringify(agentBody(request));
 }
 
 /** Lists the run in its session and reviews the input against its thread. */
-async function openThread(
+async function reviewThread(
   request: InboundRequest,
   input: RunAgentInput,
 ): Promise<readonly Finding[]> {
@@ -100,8 +100,8 @@ function decideRequest(request: InboundRequest): void {
   if (capability !== undefined) request.capabilityId = capability.id;
 }
 
-/** Claims the thread of an allowed input for its sender; gives the error of the finding that refuses the input. */
-async function claimThread(
+/** Applies the findings and claims the thread of an allowed input for its sender; returns the error of the finding that refuses the input. */
+async function settleInput(
   request: InboundRequest,
   findings: Finding[],
 ): Promise<CountersignError | undefined> {
@@ -135,8 +135,8 @@ function applyFindings(request: InboundRequest, findings: readonly Finding[]): v
   request.decision = permitWithObserved(first, rules);
 }
 
-/** Denies an allowed message that no agent can receive now; gives the error for its sender. */
-function findBlocker(request: InboundRequest): CountersignError | undefined {
+/** Denies an allowed message that no agent can receive now; returns the error for its sender. */
+function denyIfUnsendable(request: InboundRequest): CountersignError | undefined {
   if (request.decision?.allow !== true) return undefined;
   const blocker = request.blocker?.();
   if (blocker === undefined) return undefined;
@@ -170,7 +170,7 @@ export function agentBody(request: InboundRequest): object {
       // The connection determines both values; the message cannot change them.
       agent_id: request.agent,
       session_id: request.sessionId,
-    } satisfies JsonObject | object;
+    };
   }
   const input = assertInput(request);
   if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;

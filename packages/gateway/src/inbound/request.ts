@@ -65,9 +65,9 @@ export type InboundRequest = {
   message?: { readonly envelope: Partial<Envelope>; readonly capability?: JsonValue };
   /** After translate: the JSON Pointer of the first content part that AG-UI 1.0 cannot express. */
   lostPart?: string;
-  /** After translate: the gateway removes parts that AG-UI does not define. */
+  /** After the check of keys: the gateway removes parts that AG-UI does not define. */
   isStripped?: true;
-  /** After translate: the body with those parts, for the agent, if the policy observes. */
+  /** After the check of keys: the body with those parts, for the agent, if the policy observes. */
   unstrippedBody?: JsonObject;
   /** After enforce: the input that the policy judges. */
   input?: RunAgentInput;
@@ -87,7 +87,7 @@ export type InboundRequest = {
   receiptId?: string;
   /** After record: its place in the log. */
   seq?: number;
-  /** After deliver: the serialised body for the agent. */
+  /** At the end of admission: the serialised body for the agent. */
   body?: string;
 };
 

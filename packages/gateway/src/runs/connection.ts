@@ -32,7 +32,7 @@ export type Connection = {
   readonly judge: (request: DecisionRequest) => DecisionResult;
   /** Limits that all gateways count together, where the policy has such. */
   readonly caps: SharedCaps | undefined;
-  /** A client request, ready for the inbound stages. */
+  /** A client request, ready for `admitRequest`. */
   inbound(
     kind: InboundRequest["kind"],
     bytes: Uint8Array | string,
