@@ -1,7 +1,7 @@
 import type { ControlRunStatus } from "@countersign/core";
 import { Stop } from "../outbound/deliver/run-error.js";
 import type { Failure } from "../outbound/deliver/run-error.js";
-import type { RunCounters } from "../event/run.js";
+import { createRunCounters } from "../event/run.js";
 import type { RunHandle } from "../sessions/sessions.js";
 
 /** The facts of a run at its start. */
@@ -20,7 +20,7 @@ export class OpenRunHandle implements RunHandle {
   readonly principal: string;
   readonly transport: RunHandle["transport"];
   readonly startedAt: number;
-  readonly counters: RunCounters = { forwarded: 0, blocked: 0 };
+  readonly counters = createRunCounters();
   status: ControlRunStatus = "running";
   endedAt?: number;
   failure?: string;

@@ -163,6 +163,7 @@ function runLimitsOf({ runLimits }: GatewayContext, { target }: Upstream): RunLi
   return { runMs, runSilenceMs, runEvents, runBytes, encryptedBytes };
 }
 
+/** A function of its own, so that its closure holds the tokens and not the request. */
 function reserverOf(capabilities: RunCapabilities): NonNullable<Run["reserve"]> {
   return (presented, events) => capabilities.reserve(presented, events);
 }
