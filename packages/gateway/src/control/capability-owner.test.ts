@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { ANONYMOUS } from "../access/access.js";
 import { SessionOwners } from "../sessions/session-owners.js";
 import { createMemoryStore } from "../store/memory-store.js";
-import { RunCapabilities } from "../runs/capabilities.js";
+import { RunCapabilities } from "../runs/run-capabilities.js";
 import type { OpenTokens } from "./ports.js";
 import { Sessions } from "../sessions/sessions.js";
 import { addCapabilityRoutes } from "./capability-routes.js";

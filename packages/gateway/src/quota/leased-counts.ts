@@ -5,7 +5,7 @@ import type {
   CountedLimit,
   LeaseTerms,
 } from "./count-store.js";
-import { Exchange } from "./exchange.js";
+import { Exchange } from "./count-exchange.js";
 import { ReservedCount } from "./reserved-count.js";
 
 /** Time between two checks for events to return. */

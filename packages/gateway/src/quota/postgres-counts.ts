@@ -25,7 +25,7 @@ const ANSWER_MS = 2000;
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** A table of counts: how its columns become a row as JSON, and back. */
-type CountTable = {
+type SqlCountTable = {
   readonly table: string;
   readonly key: string;
   /** The columns after `log` and the key, and their values before the first request. */
@@ -40,7 +40,7 @@ type CountTable = {
   unavailable(): Error;
 };
 
-const TABLES: Record<CountKind["rows"], CountTable> = {
+const TABLES: Record<CountKind["rows"], SqlCountTable> = {
   velocity: {
     table: "countersign_velocity",
     key: "key",

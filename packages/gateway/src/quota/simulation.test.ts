@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { countedLimits } from "../testing/counted-limits.js";
 import { BUDGETS } from "./token-budgets.js";
 import type { CountKind, CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
-import { Exchange } from "./exchange.js";
+import { Exchange } from "./count-exchange.js";
 import { ReservedCount } from "./reserved-count.js";
 import { LEASE_MS, VELOCITY } from "./velocity-caps.js";
 

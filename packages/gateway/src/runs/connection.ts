@@ -8,7 +8,7 @@ import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Session } from "../sessions/sessions.js";
 import type { Upstream } from "../agent/upstream.js";
-import { RunCapabilities } from "./capabilities.js";
+import { RunCapabilities } from "./run-capabilities.js";
 import type { GatewayContext } from "./gateway-context.js";
 
 /** The origin and the purpose of a connection. */

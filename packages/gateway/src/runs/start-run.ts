@@ -21,7 +21,7 @@ import { stateAtStart } from "../thread/shared-state.js";
 import type { Upstream, UpstreamStream } from "../agent/upstream.js";
 import { ActiveRun } from "./active-run.js";
 import type { RunOrigin } from "./active-run.js";
-import type { RunCapabilities } from "./capabilities.js";
+import type { RunCapabilities } from "./run-capabilities.js";
 import type { GatewayContext } from "./gateway-context.js";
 import { RunObserver } from "./run-observer.js";
 import type { ThreadLease } from "../inbound/thread-lease.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CountResult, CountedLimit, KeyedCountRequest } from "./count-store.js";
-import { Exchange } from "./exchange.js";
+import { Exchange } from "./count-exchange.js";
 import { ReservedCount } from "./reserved-count.js";
 import { VELOCITY } from "./velocity-caps.js";
 
