@@ -95,7 +95,7 @@ test("every folder of the gateway imports only folders on lower lines of the map
   expect([...wrong]).toEqual([]);
 });
 
-test.each(["event", "request"])(
+test.each(["event", "request", "resumption"])(
   "the walk of one %s has the number of crossings that it states",
   (name) => {
     const text = section(`Walk of one ${name}`);
