@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { LightSignal } from "@countersign/core";
 import type { HttpSink } from "../http-sink.js";
 import { DEFAULT_LISTEN_LIMITS } from "../../base/limits.js";
@@ -22,7 +22,7 @@ async function start(talker: Talker, listenLimits: Partial<ListenLimits> = {}): 
   return fixture;
 }
 
-const SINK = { isSlow: false, write: () => {} } as unknown as HttpSink;
+const SINK = { isSlow: false, write() {}, end() {}, hangUp() {} } as unknown as HttpSink;
 
 test("a client that does not resume in time ends its run at the agent, and then finds no stream", async () => {
   const talker = createTalker(3);
@@ -163,4 +163,38 @@ test("a limited number of streams may wait at once; one above the limit ends wit
   answers[0]?.stream.attach(0, SINK, back);
   back.abort();
   expect(answers[0]?.stream.gone.aborted).toBe(false);
+});
+
+test("a stream that ended on a healthy connection expires after the grace period, and frees its buffer", () => {
+  vi.useFakeTimers();
+  try {
+    const limits = { reconnectGraceMs: 1000, reconnectBytes: 10_000, reconnectTotalBytes: 5000 };
+    const streams = new ResumableStreams(limits);
+    const holder = { principal: "p", agent: "a", sessionId: "s" };
+    const frame = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x".repeat(100) } as const;
+    const from = (stream: ResumableStream): unknown =>
+      streams.findPosition({
+        lastEventId: `${stream.key}.0`,
+        agent: "a",
+        holder,
+        returnsForever: false,
+      });
+    for (let count = 0; count < 100; count += 1) {
+      const connection = new LightSignal();
+      const stream = streams.create(holder, connection)?.open(SINK, connection);
+      if (stream === undefined) throw new Error(`no room after ${count} streams`);
+      stream.send([frame]);
+      stream.end();
+      expect(from(stream)).toBeDefined();
+      // A client that returns in time gets the end, and may return once more.
+      vi.advanceTimersByTime(900);
+      stream.attach(0, SINK, new LightSignal());
+      vi.advanceTimersByTime(900);
+      expect(from(stream)).toBeDefined();
+      vi.advanceTimersByTime(200);
+      expect(from(stream)).toBeUndefined();
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });

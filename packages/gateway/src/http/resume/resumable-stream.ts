@@ -8,7 +8,7 @@ import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
 import { BufferedFrames } from "./buffered-frames.js";
 
 /**
- * How long a client may resume a stream after its end was written to a connection: that connection may have been
+ * How long a shutdown waits for a client after the end was written to its connection: that connection may have been
  * broken already. A browser waits three seconds before it reconnects.
  */
 const SETTLE_MS = 5000;
@@ -27,11 +27,11 @@ export type StreamHolder = {
 /** The limits that all resumable streams of a gateway share. */
 export type StreamPool = {
   readonly graceMs: number;
-  /** Characters buffered per stream. */
+  /** Bytes buffered per stream. */
   readonly maxBuffered: number;
   /** Whether all streams together have filled the buffer. */
   readonly isFull: boolean;
-  count(characters: number): void;
+  count(bytes: number): void;
   /** Whether one more stream may wait for its client; counted until {@link waited}. */
   wait(): boolean;
   /** The stream waits no longer: its client is back, its run has ended, or it expired. */
@@ -166,9 +166,11 @@ export class ResumableStream implements ClientSink {
     if (this.#pool.isFull) this.#expire();
   }
 
+  /** Writes the end. A connection that received everything does not disconnect, so the grace period begins here. */
   #endOn(sink: HttpSink): void {
     this.#endedAt = performance.now();
     sink.end();
+    this.#wait();
   }
 
   #attach(sink: HttpSink, connection: Signal): void {
@@ -195,6 +197,7 @@ export class ResumableStream implements ClientSink {
       }
       this.#isCounted = true;
     }
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#expire(), this.#pool.graceMs);
     // The timer must not delay the exit of the process.
     this.#timer.unref();

@@ -81,8 +81,8 @@ export class ResumableStreams implements StreamPool {
     return this.#buffered >= this.#maxTotal;
   }
 
-  count(characters: number): void {
-    this.#buffered += characters;
+  count(bytes: number): void {
+    this.#buffered += bytes;
   }
 
   wait(): boolean {
