@@ -7,6 +7,7 @@ import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import { A2A_PATH, answerFront, isForFront, MCP_PATH } from "./front.js";
 import type { AgentLogic, AgentRequest } from "./turn.js";
+import { readBody } from "../runner/loopback.js";
 
 /** A demo agent that listens. */
 export type RunningAgent = {
@@ -85,7 +86,7 @@ async function answerHttp(
 ): Promise<void> {
   const isGet = request.method === "GET";
   const { searchParams, pathname } = new URL(request.url ?? "/", "http://agent.invalid");
-  const body = isGet ? (searchParams.get("input") ?? "") : await readBody(request);
+  const body = isGet ? (searchParams.get("input") ?? "") : await readBody(request, MOST_OF_A_BODY);
   if (body === undefined) return refuse(response, 413, "TOO_LARGE");
   if (isForFront(pathname)) return answerFront(logic, request, response, pathname, body);
   const headers = isGet ? asJson(request.headers) : request.headers;
@@ -94,17 +95,6 @@ async function answerHttp(
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   for (const event of answer.events) response.write(encodeSse(JSON.stringify(event)));
   response.end();
-}
-
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    length += part.length;
-    if (length > MOST_OF_A_BODY) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
 }
 
 function refuse(response: ServerResponse, status: number, code: string): void {
