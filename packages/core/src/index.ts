@@ -33,7 +33,7 @@ export type {
   FeedItem,
   GatewayFacts,
 } from "./vocabulary/control-api.js";
-export { CLASSIFICATIONS, PLAIN_EVENT_TYPES } from "./vocabulary/event.js";
+export { CLASSIFICATIONS, OPERATOR_AGENT, PLAIN_EVENT_TYPES } from "./vocabulary/event.js";
 export type {
   Classification,
   Direction,

@@ -10,6 +10,10 @@ export type ControlRun = {
   readonly gateway: string;
   readonly thread_id: string;
   readonly agent: string;
+  /** The principal that started it, or its keyed hash; absent for an anonymous one. */
+  readonly principal?: string;
+  /** The address of its client, or its keyed hash. */
+  readonly client_address?: string;
   readonly transport: "sse" | "websocket";
   readonly status: ControlRunStatus;
   readonly failure?: string;
@@ -29,6 +33,10 @@ export type ControlSession = {
   readonly forwarded: number;
   readonly blocked: number;
   readonly capabilities: number;
+  /** The principal of its newest run, or its keyed hash; absent for an anonymous one. */
+  readonly principal?: string;
+  /** The client address of its newest run, or its keyed hash. */
+  readonly client_address?: string;
   readonly runs: readonly ControlRun[];
 };
 
@@ -65,6 +73,12 @@ export type FeedItem = {
   /** Other rules that would have blocked it as well. */
   further_rules?: readonly string[];
   denial_reason?: string;
+  principal?: string;
+  client_address?: string;
+  /** The tool that the event is about. */
+  tool?: string;
+  /** JSON Pointer of the part that decided. */
+  path?: string;
   received_at: number;
   forwarded: number;
   blocked: number;

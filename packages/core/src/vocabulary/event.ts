@@ -38,3 +38,9 @@ export type Direction = "outbound" | "inbound";
 
 /** Whether a decision is applied (`enforce`) or only recorded (`observe`). */
 export type PolicyMode = "observe" | "enforce";
+
+/**
+ * The `agent_id` of operator actions. Browsers and agents choose the names and targets of events;
+ * the gateway sets the source of an event, and no agent can be configured under this name.
+ */
+export const OPERATOR_AGENT = "<operator>";

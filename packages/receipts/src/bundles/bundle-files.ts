@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import {
+  closedStore,
+  corrupt,
+  outOfRange,
+  readFailure,
+  removedEntries,
+  writeFailure,
+} from "../store/failure.js";
 import type { AppendBatch, Durability, StoreHead, Uncommitted } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { TileName } from "../tiles/path.js";
@@ -7,10 +14,11 @@ import { encodeCommit } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import type { Disk } from "./disk.js";
 import { readBundle, readEntryBytes } from "./read-entries.js";
-import { findCommitted, readCommitted, readUncommitted } from "./recover.js";
+import { findCommitted, findStart, readCommitted, readUncommitted } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { RelaxedFlush } from "./relaxed-flush.js";
-import { readSealed, writeSealed } from "./sealed.js";
+import { readRemoved, readSealed, writeRemoved, writeSealed } from "./sealed.js";
+import type { Removed } from "./sealed.js";
 import type { Segments } from "./segments.js";
 
 /** The append-only files of a log: the entries themselves, their hashes, the checkpoint. */
@@ -30,6 +38,12 @@ export type BundleFiles = {
   readUncommitted(): Promise<Uncommitted | undefined>;
   /** The bytes of single entries by position, in the order asked. */
   readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
+  first(): Promise<number>;
+  planRemoval(limit: number, rotate: number): Promise<number>;
+  /** Makes the removal of the entries before a planned number durable; their files still exist. */
+  beginRemoval(first: number): Promise<void>;
+  /** Deletes the files of removed entries. */
+  finishRemoval(): Promise<void>;
   readCheckpoint(): Promise<string | undefined>;
   writeCheckpoint(text: string, size: number): Promise<void>;
   readKeyHistory(): Promise<string | undefined>;
@@ -47,6 +61,8 @@ export type OpenFiles = {
   readonly derived: DerivedFiles;
   /** The last committed state. */
   readonly committed: Committed;
+  /** The state before which entries were removed. */
+  readonly removed: Removed | undefined;
   unlock(): Promise<void>;
 };
 
@@ -63,6 +79,9 @@ class AppendOnlyFiles implements BundleFiles {
   #state: Committed;
   #closed = false;
   #checkpointSize = -1;
+  #removed: Removed | undefined;
+  /** The next append starts a new file. */
+  #isRotating = false;
   /** A write failed: the files may hold bytes that were never acknowledged. */
   #isUncertain = false;
   /**
@@ -73,6 +92,7 @@ class AppendOnlyFiles implements BundleFiles {
   constructor(files: OpenFiles) {
     this.#files = files;
     this.#state = files.committed;
+    this.#removed = files.removed;
     this.#checkpointFile = join(files.directory, "checkpoint");
     this.#historyFile = join(files.directory, "keys.jsonl");
     this.#relaxed = new RelaxedFlush(() => files.segments.sync(this.#state.position - 1));
@@ -118,6 +138,7 @@ class AppendOnlyFiles implements BundleFiles {
     if (level === "entries") {
       const first = index * TILE_WIDTH;
       if (first + width > size) throw outOfRange(size);
+      this.#assertKept(first);
       return readBundle(segments, derived, this.#state, first, first + width);
     }
     const bytes = await derived.readTile(level, index, width).catch((error) => {
@@ -129,6 +150,7 @@ class AppendOnlyFiles implements BundleFiles {
 
   async readEntries(start: number, end: number): Promise<Uint8Array[]> {
     const { segments, derived } = this.#files;
+    if (start < end) this.#assertKept(start);
     return readEntryBytes(segments, derived, this.#state, start, end);
   }
 
@@ -143,6 +165,52 @@ class AppendOnlyFiles implements BundleFiles {
   async readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]> {
     const { segments } = this.#files;
     return Promise.all(places.map(({ position, length }) => segments.read(position + 2, length)));
+  }
+
+  async first(): Promise<number> {
+    await this.#refresh();
+    return this.#removed?.first ?? 0;
+  }
+
+  async planRemoval(limit: number, rotate: number): Promise<number> {
+    this.#assertWritable();
+    const starts = this.#files.segments.laterStarts();
+    const current = starts.at(-1) ?? 0;
+    this.#isRotating = ((await this.#firstBundleFrom(current)) ?? rotate) < rotate;
+    let planned = this.#removed?.first ?? 0;
+    for (const start of starts) {
+      const first = await this.#firstBundleFrom(start);
+      // A checkpoint with later entries: its commit record is in a file that stays.
+      if (first === undefined || first > limit || first >= this.#checkpointSize) break;
+      planned = Math.max(planned, first);
+    }
+    return planned;
+  }
+
+  async beginRemoval(first: number): Promise<void> {
+    this.#assertWritable();
+    const { disk, directory, segments } = this.#files;
+    try {
+      let position = 0;
+      for (const start of segments.laterStarts()) {
+        if (((await this.#firstBundleFrom(start)) ?? first + 1) <= first) position = start;
+      }
+      if (position === 0) return;
+      const state = await findStart(segments, position, (tile) => this.readTile(tile));
+      const removed = { ...state, first };
+      await writeRemoved(disk, directory, removed);
+      this.#removed = removed;
+    } catch (error) {
+      throw writeFailure("remove entries", error);
+    }
+  }
+
+  async finishRemoval(): Promise<void> {
+    try {
+      await this.#files.segments.removeBefore(this.#removed?.position ?? 0);
+    } catch (error) {
+      throw writeFailure("remove entries", error);
+    }
   }
 
   async readCheckpoint(): Promise<string | undefined> {
@@ -199,6 +267,28 @@ class AppendOnlyFiles implements BundleFiles {
     if (this.#closed || this.#files.readOnly) throw closedStore();
   }
 
+  #assertKept(seq: number): void {
+    const first = this.#removed?.first ?? 0;
+    if (seq < first) throw removedEntries(first);
+  }
+
+  /** The first entry of the first bundle that starts at or after a position; undefined without one. */
+  async #firstBundleFrom(position: number): Promise<number | undefined> {
+    const { derived } = this.#files;
+    const bundles = Math.ceil(this.#state.frontier.size / TILE_WIDTH);
+    let low = 0;
+    let high = bundles;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const [start] = await derived.readPositions(middle, 1);
+      if (start === undefined)
+        throw corrupt(middle * TILE_WIDTH, "position of a bundle is missing");
+      if (start < position) low = middle + 1;
+      else high = middle;
+    }
+    return low < bundles ? low * TILE_WIDTH : undefined;
+  }
+
   /** Truncates the bytes that a failed write may have left. */
   async #truncateFailedWrite(): Promise<void> {
     if (!this.#isUncertain) return;
@@ -213,17 +303,20 @@ class AppendOnlyFiles implements BundleFiles {
   /** Starts a new segment when the last one is full. */
   async #roll(position: number): Promise<void> {
     const { segments, segmentBytes } = this.#files;
-    if (position - segments.startOf(position) < segmentBytes) return;
+    const length = position - segments.startOf(position);
+    if (length < (this.#isRotating ? 1 : segmentBytes)) return;
     // Later syncs go to the new file only.
     if (this.#relaxed.isPending) await segments.sync(position - 1);
     await segments.trim(position);
     await segments.roll(position);
+    this.#isRotating = false;
   }
 
   /** A reader advances to the state that the writing process has sealed since. */
   async #refresh(): Promise<void> {
     const { disk, directory, segments, readOnly } = this.#files;
     if (!readOnly || this.#closed) return;
+    this.#removed = await readRemoved(disk, directory);
     const sealed = await readSealed(disk, directory);
     if (sealed === undefined || sealed.frontier.size <= this.#state.frontier.size) return;
     // Read only now: the files that `sealed` refers to exist before it does.

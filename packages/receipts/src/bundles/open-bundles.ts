@@ -8,7 +8,8 @@ import type { Disk } from "./disk.js";
 import { lockDirectory } from "./lock.js";
 import { findCommitted, recoverTail } from "./recover.js";
 import type { Committed } from "./recover.js";
-import { readSealed } from "./sealed.js";
+import { readRemoved, readSealed } from "./sealed.js";
+import type { Removed } from "./sealed.js";
 import { Segments } from "./segments.js";
 import { saveTornTail } from "./torn-tail.js";
 import type { TornTail } from "./torn-tail.js";
@@ -51,14 +52,13 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
   );
   const derived = new DerivedFiles(disk, hashDirectory, readOnly ? "read" : "create");
 
-  const settle = async (): Promise<Committed> => {
+  const settle = async (removed: Removed | undefined): Promise<Committed> => {
     const sealed = await readSealed(disk, directory);
     // Read only now: the files that `sealed` refers to exist before it does.
     if (readOnly && sealed !== undefined) await segments.refresh("read");
     const found = sealed === undefined ? undefined : await findCommitted(segments, sealed);
-    const known = found ?? EMPTY;
-    if (readOnly) return known;
-    const from = options.rebuild === true ? EMPTY : known;
+    if (readOnly) return found ?? EMPTY;
+    const from = options.rebuild === true || found === undefined ? (removed ?? EMPTY) : found;
     // `sealed` also when it does not match: bytes that were sealed cannot be a torn write.
     const settled = await recoverTail(
       segments,
@@ -70,13 +70,15 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
         options.onTorn?.(torn);
       },
     );
+    if (removed !== undefined) await segments.removeBefore(removed.position);
     // The bytes that were read may be in the page cache only.
     if (settled.position > 0) await segments.sync(settled.position - 1);
     return settled;
   };
   try {
-    const committed = await settle();
-    const parts = { segments, derived, committed, unlock };
+    const removed = await readRemoved(disk, directory);
+    const committed = await settle(removed);
+    const parts = { segments, derived, committed, removed, unlock };
     return createBundleFiles({ disk, directory, segmentBytes, readOnly, ...parts });
   } catch (error) {
     await segments.close();

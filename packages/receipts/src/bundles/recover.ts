@@ -3,7 +3,9 @@ import { frontierRoot } from "../merkle/tree.js";
 import type { Frontier } from "../merkle/tree.js";
 import { corrupt } from "../store/failure.js";
 import type { StoreHead, TileHash, Uncommitted } from "../store/store.js";
+import type { TileReader } from "../tiles/nodes.js";
 import { TILE_WIDTH } from "../tiles/path.js";
+import { resumeTree } from "../tiles/resume.js";
 import { COMMIT_LENGTHS, decodeCommit, hasCommitBeforeEnd } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import { readFlushes } from "./read-flushes.js";
@@ -140,6 +142,25 @@ function withoutZeros(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;
   return bytes.subarray(0, end);
+}
+
+/**
+ * The state at the start of a segment file, from the commit record that ends the file before it and
+ * from the tiles.
+ */
+export async function findStart(
+  segments: Segments,
+  position: number,
+  readTile: TileReader,
+): Promise<Committed> {
+  for (const length of COMMIT_LENGTHS) {
+    const commit = decodeCommit(await segments.read(position - length, length), 0);
+    if (commit?.length !== length) continue;
+    const { size, root } = commit;
+    const { frontier } = await resumeTree(size, readTile);
+    if (root.equals(frontierRoot(frontier))) return { frontier, position };
+  }
+  throw corrupt(0, "a segment file does not end with a commit");
 }
 
 /**

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { decodeHex, encodeHex, parseJson } from "@countersign/core";
+import { corrupt } from "../store/failure.js";
 import type { Disk } from "./disk.js";
 import type { Committed } from "./recover.js";
+
+/** The state at the start of the first file that is left, and the first entry of whole bundles in it. */
+export type Removed = Committed & { readonly first: number };
+
+/** The file with the state before which entries were removed. */
+export const REMOVED_FILE = "removed";
 
 const sealedFile = (directory: string): string => join(directory, "sealed");
 
@@ -15,9 +22,31 @@ export async function readSealed(disk: Disk, directory: string): Promise<Committ
   return decodeSealed(await disk.readText(sealedFile(directory)));
 }
 
-function encodeSealed(state: Committed): string {
+/** Stores the state before which entries are removed; written before any file is deleted. */
+export async function writeRemoved(disk: Disk, directory: string, state: Removed): Promise<void> {
+  await disk.replace(join(directory, REMOVED_FILE), encodeSealed(state, { first: state.first }));
+}
+
+/** Reads that state; undefined when nothing was removed. */
+export async function readRemoved(disk: Disk, directory: string): Promise<Removed | undefined> {
+  return decodeRemoved(await disk.readText(join(directory, REMOVED_FILE)));
+}
+
+/** Decodes that state. Unlike the sealed state it cannot be found again in the log: damage is an error. */
+export function decodeRemoved(text: string | undefined): Removed | undefined {
+  if (text === undefined) return undefined;
+  const state = decodeSealed(text);
+  const first = state === undefined ? undefined : (parseJson(text) as { first?: unknown }).first;
+  if (state === undefined || !isCount(first) || first < state.frontier.size) {
+    throw corrupt(0, "the state of removed entries cannot be read");
+  }
+  return { ...state, first };
+}
+
+function encodeSealed(state: Committed, more: { readonly first?: number } = {}): string {
   const { frontier, position } = state;
   return `${JSON.stringify({
+    ...more,
     size: frontier.size,
     position,
     hashes: frontier.hashes.map((hash) => encodeHex(hash)),

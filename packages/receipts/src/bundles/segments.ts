@@ -79,6 +79,23 @@ export class Segments {
     return this.#segments.some((one) => one.start > 0 && one.start >= position);
   }
 
+  /** The first positions of all files after the first, in order. */
+  laterStarts(): number[] {
+    return this.#segments.slice(1).map(({ start }) => start);
+  }
+
+  /** Deletes the files that end at or before `position`, which is the start of a file. */
+  async removeBefore(position: number): Promise<void> {
+    for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
+      const next = this.#segments[1];
+      if (next === undefined || next.start > position) return;
+      this.#segments.shift();
+      await first.file.close();
+      await this.#disk.remove(this.#path(first.start));
+      await this.#disk.syncDirectory(this.#directory);
+    }
+  }
+
   async #fileAt(position: number): Promise<Segment> {
     const found = this.#segments.findLast((one) => one.start <= position);
     return found ?? this.roll(0);

@@ -8,18 +8,25 @@ import { matchPlainEntry } from "./plain-entry.js";
 import { utf8 } from "../receipt/canonical-text.js";
 import { formatError } from "../receipt/errors.js";
 
-const MEMBERS: ReadonlySet<string> = new Set<keyof LogEntry>([
-  "seq",
-  "receipt",
-  "direction",
+const OPTIONAL_TEXTS = [
+  "client_address",
+  "emitted_hash",
+  "path",
+  "principal",
+  "rule",
   "run_id",
   "thread_id",
-  "policy_hash",
-  "mode",
-  "rule",
-  "received_at",
-  "emitted_hash",
+  "tool",
+] as const;
+const MEMBERS: ReadonlySet<string> = new Set<keyof LogEntry>([
+  ...OPTIONAL_TEXTS,
+  "direction",
   "further_rules",
+  "mode",
+  "policy_hash",
+  "receipt",
+  "received_at",
+  "seq",
 ]);
 const HEX_HASH = /^[0-9a-f]{64}$/;
 
@@ -38,9 +45,7 @@ export function assertEntry(value: JsonValue): asserts value is LogEntry {
   }
   memberChecks.count(value, "seq", refuse);
   memberChecks.count(value, "received_at", refuse);
-  for (const name of ["run_id", "thread_id", "rule", "emitted_hash"]) {
-    memberChecks.optionalText(value, name, refuse);
-  }
+  for (const name of OPTIONAL_TEXTS) memberChecks.optionalText(value, name, refuse);
   const direction = ownMember(value, "direction");
   if (direction !== "outbound" && direction !== "inbound") throw refuse("direction", "unknown");
   const mode = ownMember(value, "mode");

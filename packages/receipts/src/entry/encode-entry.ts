@@ -6,22 +6,22 @@ import { formatError } from "../receipt/errors.js";
 
 /** Canonical JSON of an entry as text. */
 export function encodeEntryText(entry: LogEntry): string {
-  let text = `{"direction":${canonicalText("direction", entry.direction)}`;
-  if (entry.emitted_hash !== undefined) {
-    text += `,"emitted_hash":${canonicalText("emitted_hash", entry.emitted_hash)}`;
-  }
-  if (entry.further_rules !== undefined) {
-    text += `,"further_rules":${encodeFurtherRules(entry.further_rules)}`;
-  }
-  text += `,"mode":${canonicalText("mode", entry.mode)},"policy_hash":${canonicalText("policy_hash", entry.policy_hash)},"receipt":${encodeReceipt(entry.receipt)},"received_at":${canonicalCount("received_at", entry.received_at)}`;
-  if (entry.rule !== undefined) text += `,"rule":${canonicalText("rule", entry.rule)}`;
-  if (entry.run_id !== undefined) text += `,"run_id":${canonicalText("run_id", entry.run_id)}`;
-  text += `,"seq":${canonicalCount("seq", entry.seq)}`;
-  if (entry.thread_id !== undefined) {
-    text += `,"thread_id":${canonicalText("thread_id", entry.thread_id)}`;
-  }
-  return `${text}}`;
+  const text = (name: TextMember): string =>
+    `,"${name}":${canonicalText(name, entry[name] as string)}`;
+  const optional = (name: TextMember): string => (entry[name] === undefined ? "" : text(name));
+  const count = (name: "received_at" | "seq"): string =>
+    `,"${name}":${canonicalCount(name, entry[name])}`;
+  const rules = entry.further_rules;
+  const further = rules === undefined ? "" : `,"further_rules":${encodeFurtherRules(rules)}`;
+  const members =
+    `${optional("client_address")}${text("direction")}${optional("emitted_hash")}${further}` +
+    `${text("mode")}${optional("path")}${text("policy_hash")}${optional("principal")}` +
+    `,"receipt":${encodeReceipt(entry.receipt)}${count("received_at")}${optional("rule")}` +
+    `${optional("run_id")}${count("seq")}${optional("thread_id")}${optional("tool")}`;
+  return `{${members.slice(1)}}`;
 }
+
+type TextMember = Exclude<keyof LogEntry, "receipt" | "received_at" | "seq" | "further_rules">;
 
 /** Canonical JSON of the rules after the first. */
 export function encodeFurtherRules(rules: readonly string[]): string {

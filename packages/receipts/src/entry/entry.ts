@@ -14,6 +14,14 @@ export type LogEntry = {
   direction: Direction;
   run_id?: string;
   thread_id?: string;
+  /** The principal of the run or request, or its keyed hash `hmac:…`; absent for an anonymous one. */
+  principal?: string;
+  /** The address of the client as the gateway believes it, or its keyed hash `hmac:…`. */
+  client_address?: string;
+  /** The tool that the event is about: its call, arguments, result or approval. */
+  tool?: string;
+  /** JSON Pointer of the state or activity path that decided; names only, never a value. */
+  path?: string;
   /** The hash of the policy that decided, as the policy compiler writes it. */
   policy_hash: string;
   mode: PolicyMode;

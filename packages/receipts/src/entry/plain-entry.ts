@@ -14,13 +14,13 @@ export function matchPlainEntry(text: string): LogEntry | undefined {
   const match = ENTRY.exec(text);
   if (match === null) return undefined;
   // Groups in the order of the text; optional members may be undefined.
-  const [, direction, emitted, mode, policy, agent, allowed, capability, classification] = match;
-  const [denial, event, type, custom, id, key, payload, session, signature] = match.slice(9);
-  const [componentId, componentType, timestamp, transport, received, rule, run, seq, thread] =
-    match.slice(18);
+  const [, address, direction, emitted, mode, path, policy, principal] = match;
+  const [agent, allowed, capability, classification, denial, event, type, custom] = match.slice(8);
+  const [id, key, payload, session, signature, componentId, componentType] = match.slice(16);
+  const [timestamp, transport, received, rule, run, seq, thread, tool] = match.slice(23);
   if ((allowed === "true") !== (denial === undefined)) return undefined;
   const target = { component_type: componentType } as ReceiptTarget;
-  if (componentId !== undefined) target.component_id = componentId;
+  put(target, "component_id", componentId);
   const receipt = {
     agent_id: agent,
     allowed: allowed === "true",
@@ -35,8 +35,8 @@ export function matchPlainEntry(text: string): LogEntry | undefined {
     timestamp: Number(timestamp),
     transport,
   } as AgUiReceipt;
-  if (denial !== undefined) receipt.denial_reason = denial;
-  if (session !== undefined) receipt.session_id = session;
+  put(receipt, "denial_reason", denial);
+  put(receipt, "session_id", session);
   if (componentType !== undefined) receipt.target = target;
   const entry = {
     direction,
@@ -46,9 +46,21 @@ export function matchPlainEntry(text: string): LogEntry | undefined {
     received_at: Number(received),
     seq: Number(seq),
   } as LogEntry;
-  if (emitted !== undefined) entry.emitted_hash = emitted;
-  if (rule !== undefined) entry.rule = rule;
-  if (run !== undefined) entry.run_id = run;
-  if (thread !== undefined) entry.thread_id = thread;
+  put(entry, "emitted_hash", emitted);
+  put(entry, "rule", rule);
+  put(entry, "run_id", run);
+  put(entry, "thread_id", thread);
+  put(entry, "principal", principal);
+  put(entry, "client_address", address);
+  put(entry, "tool", tool);
+  put(entry, "path", path);
   return entry;
+}
+
+function put<Name extends string>(
+  object: { [Member in Name]?: string },
+  name: Name,
+  value: string | undefined,
+): void {
+  if (value !== undefined) object[name] = value;
 }

@@ -31,10 +31,12 @@ export function plainEntryPattern(take: (name: string, pattern: string) => strin
     `${take("before", before)},${text("signature")}${optional(target)}` +
     `,${count("timestamp")},${oneOf("transport", ["sse", "websocket"])}\\}`;
   const head =
-    `\\{${oneOf("direction", ["outbound", "inbound"])}${optional(hash("emitted_hash"))}` +
-    `,${oneOf("mode", ["enforce", "observe"])},${text("policy_hash")},"receipt":`;
+    `\\{(?:${text("client_address")},)?${oneOf("direction", ["outbound", "inbound"])}` +
+    `${optional(hash("emitted_hash"))},${oneOf("mode", ["enforce", "observe"])}` +
+    `${optional(text("path"))},${text("policy_hash")}${optional(text("principal"))},"receipt":`;
   return (
     `${take("head", head)}${take("receipt", receipt)},${count("received_at")}` +
-    `${optional(text("rule"))}${optional(text("run_id"))},${count("seq")}${optional(text("thread_id"))}\\}`
+    `${optional(text("rule"))}${optional(text("run_id"))},${count("seq")}` +
+    `${optional(text("thread_id"))}${optional(text("tool"))}\\}`
   );
 }

@@ -3,12 +3,12 @@ import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { TILE_WIDTH, tilePath } from "../tiles/path.js";
 
 /** The README of an export for an auditor: its content and how to check it with other tools. */
-export function exportReadme(checkpoint: Checkpoint, keyName: string): string {
+export function exportReadme(checkpoint: Checkpoint, keyName: string, first = 0): string {
   const { origin, size, root } = checkpoint;
   const last = Math.max(0, size - 1);
   return `# Receipt log of ${origin}
 
-${size} entries, root hash ${encodeHex(root)}.
+${size} entries, root hash ${encodeHex(root)}.${removedNote(first)}
 
 | file | content |
 |---|---|
@@ -16,7 +16,7 @@ ${size} entries, root hash ${encodeHex(root)}.
 | \`log.vkey\` | the log's public key, named ${keyName} |
 | \`tile/entries/…\` | the entries: bundles of 256, each entry behind a 16-bit big-endian length (C2SP tlog-tiles) |
 | \`tile/0/…\`, \`tile/1/…\` | the hash tree over the entries (RFC 6962, SHA-256) |
-| \`receipts.jsonl\` | the signed receipts of the entries, one per line, line n+1 for entry n |
+| \`receipts.jsonl\` | the signed receipts of the entries, one per line, line n+1 for entry ${first === 0 ? "n" : `${first}+n`} |
 | \`keys.jsonl\` | the keys that signed receipts; each line is signed by the key of the line before |
 | \`proofs/<n>.tlog-proof\` | when asked for: the proof that entry n is in the log (C2SP tlog-proof) |
 
@@ -49,7 +49,7 @@ Exit code 0 is valid, 1 is not valid (the output names the first broken entry), 
 **The checkpoint signature** (Go, golang.org/x/mod/sumdb/note): \`note.NewVerifier\` with the content of
 \`log.vkey\`, then \`note.Open\` with the content of \`checkpoint\`.
 
-**One receipt's signature** (OpenSSL 3 and jq): receipt 0, if its signature starts with \`ed25519:\`.
+**One receipt's signature** (OpenSSL 3 and jq): the first receipt, if its signature starts with \`ed25519:\`.
 The members of our receipts are ASCII names, so \`jq -cS\` writes them in canonical order.
 
     sed -n 1p receipts.jsonl > receipt.json
@@ -69,6 +69,15 @@ The leaf hash of entry ${last} is hash ${last % 256} of its tile:
 
     tail -c +$((${last % 256} * 32 + 1)) ${lastTile(size)} | head -c 32 | xxd -p -c 32
 `;
+}
+
+function removedNote(first: number): string {
+  if (first === 0) return "";
+  return `
+
+The operator keeps receipts for a limited time: entries 0 to ${first - 1} are no longer in the log. Their hashes are, so
+copies of them that you have still verify. \`removed.json\` names the signed entry that announces the removal. Tools that
+need every entry (fsck below) stop at the first one that is missing; \`countersign receipts verify\` does not.`;
 }
 
 function lastTile(size: number): string {

@@ -4,7 +4,10 @@ import { leafHash } from "../merkle/hash.js";
 import { createTreeBuilder } from "../merkle/tree.js";
 import { createTileBuilder } from "../tiles/build.js";
 import { encodeBundle, encodeTile } from "../tiles/bundle.js";
+import { tilesForGrowth } from "../tiles/layout.js";
+import type { TileReader } from "../tiles/nodes.js";
 import { entriesPath, TILE_WIDTH, tilePath } from "../tiles/path.js";
+import type { ResumedTree } from "../tiles/resume.js";
 
 /** Writes one file and waits until it would survive a power failure. */
 export async function writeDurable(path: string, content: Uint8Array | string): Promise<void> {
@@ -27,21 +30,9 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Writes entries as bundles and tiles, holding one bundle and one tile per level. */
-export type TreeFiles = {
-  append(entry: Uint8Array): Promise<void>;
-  /** Writes the partial bundle and tiles; returns size and root. */
-  finish(): Promise<{ size: number; root: Uint8Array }>;
-};
-
-/** Starts the tile layout of a log below a directory. */
-export function createTreeFiles(directory: string): TreeFiles {
-  const tree = createTreeBuilder();
-  const tiles = createTileBuilder();
+function createTileWriter(directory: string): (path: string, content: Uint8Array) => Promise<void> {
   const made = new Set<string>();
-  let bundle: Uint8Array[] = [];
-  let bundles = 0;
-  const write = async (path: string, content: Uint8Array): Promise<void> => {
+  return async (path, content) => {
     const file = join(directory, path);
     const folder = dirname(file);
     if (!made.has(folder)) {
@@ -50,6 +41,35 @@ export function createTreeFiles(directory: string): TreeFiles {
     }
     await writeDurable(file, content);
   };
+}
+
+/** Writes entries as bundles and tiles, holding one bundle and one tile per level. */
+export type TreeFiles = {
+  append(entry: Uint8Array): Promise<void>;
+  /** Writes the partial bundle and tiles; returns size and root. */
+  finish(): Promise<{ size: number; root: Uint8Array }>;
+};
+
+/** Writes the full tiles over the entries that a log no longer has. */
+export async function writeRemovedTiles(
+  directory: string,
+  first: number,
+  read: TileReader,
+): Promise<void> {
+  const write = createTileWriter(directory);
+  for (const { level, index, width } of tilesForGrowth(0, first)) {
+    if (level === "entries" || width < TILE_WIDTH) continue;
+    await write(tilePath({ level, index, width }), await read({ level, index, width }));
+  }
+}
+
+/** Starts the tile layout of a log below a directory, or resumes it after entries that are not written. */
+export function createTreeFiles(directory: string, resumed?: ResumedTree): TreeFiles {
+  const tree = createTreeBuilder(resumed?.frontier);
+  const tiles = createTileBuilder(resumed?.levels);
+  const write = createTileWriter(directory);
+  let bundle: Uint8Array[] = [];
+  let bundles = tree.size / TILE_WIDTH;
   const flush = async (): Promise<void> => {
     await write(entriesPath(bundles, bundle.length), encodeBundle(bundle));
     bundle = [];

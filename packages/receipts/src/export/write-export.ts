@@ -7,12 +7,14 @@ import { decodeEntry } from "../entry/decode-entry.js";
 import { parseNote } from "../note/note.js";
 import { parseVkey } from "../note/vkey.js";
 import { encodeReceipt } from "../receipt/encode-receipt.js";
+import type { TileReader } from "../tiles/nodes.js";
 import { TILE_WIDTH } from "../tiles/path.js";
+import { resumeTree } from "../tiles/resume.js";
 import { EXPORT_FILES } from "../verify/reader.js";
 import { exportReadme } from "./readme.js";
 import { exportError } from "./errors.js";
 import { writeProofs } from "./write-proofs.js";
-import { createTreeFiles, syncDirectory, writeDurable } from "./tree-files.js";
+import { createTreeFiles, syncDirectory, writeDurable, writeRemovedTiles } from "./tree-files.js";
 
 /** The sources of an export. */
 export type ExportSource = {
@@ -22,8 +24,23 @@ export type ExportSource = {
   readonly vkey: string;
   /** The content of `keys.jsonl`. */
   readonly keys: string;
-  /** Leaf bytes of entry 0 up to the size of the checkpoint; further ones are not read. */
+  /**
+   * Leaf bytes of the first entry that is left up to the size of the checkpoint; further ones are
+   * not read.
+   */
   readonly entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Set when the log no longer has its first entries. */
+  readonly removed?: RemovedSource | undefined;
+};
+
+/** Entries that were removed because of their age. */
+export type RemovedSource = {
+  /** The first entry that is left, a multiple of 256. */
+  readonly first: number;
+  /** The entry that announces the removal. */
+  readonly announcement: number;
+  /** Reads a tile of the log: the hashes of removed entries stay. */
+  readonly readTile: TileReader;
 };
 
 /** Options of {@link writeExport}. */
@@ -51,12 +68,17 @@ async function writeEntries(
   checkpoint: Checkpoint,
   options: WriteExportOptions,
 ): Promise<void> {
-  const files = createTreeFiles(directory);
+  const { removed } = source;
+  if (removed !== undefined) await writeRemovedTiles(directory, removed.first, removed.readTile);
+  const files = createTreeFiles(
+    directory,
+    removed && (await resumeTree(removed.first, removed.readTile)),
+  );
   const handle = await open(join(directory, EXPORT_FILES.receipts), "wx");
   let lines = "";
-  let done = 0;
+  let done = removed?.first ?? 0;
   try {
-    if (checkpoint.size > 0) {
+    if (checkpoint.size > done) {
       for await (const bytes of source.entries) {
         lines += `${encodeReceipt(decodeEntry(bytes).receipt)}\n`;
         await files.append(bytes);
@@ -106,9 +128,17 @@ export async function writeExport(
     await writeEntries(draft, source, checkpoint, options);
     const proofs = options.proofs ?? [];
     if (proofs.length > 0) await writeProofs(draft, source.checkpoint, checkpoint.size, proofs);
+    if (source.removed !== undefined) {
+      const { first, announcement } = source.removed;
+      const text = `${JSON.stringify({ first, announcement })}\n`;
+      await writeDurable(join(draft, EXPORT_FILES.removed), text);
+    }
     await writeDurable(join(draft, EXPORT_FILES.keys), source.keys);
     await writeDurable(join(draft, EXPORT_FILES.vkey), `${source.vkey.trim()}\n`);
-    await writeDurable(join(draft, EXPORT_FILES.readme), exportReadme(checkpoint, key.name));
+    await writeDurable(
+      join(draft, EXPORT_FILES.readme),
+      exportReadme(checkpoint, key.name, source.removed?.first),
+    );
     // Last, as in a live log: a reader that sees the checkpoint can read everything it commits to.
     await writeDurable(join(draft, EXPORT_FILES.checkpoint), source.checkpoint);
     await syncDirectory(draft);

@@ -39,6 +39,10 @@ test("a draft is written the same after any others as alone", () => {
     session_id: fc.option(member, { nil: undefined }),
     thread_id: fc.option(member, { nil: undefined }),
     rule: fc.option(member, { nil: undefined }),
+    principal: fc.option(member, { nil: undefined }),
+    client_address: fc.option(member, { nil: undefined }),
+    tool: fc.option(member, { nil: undefined }),
+    path: fc.option(member, { nil: undefined }),
     further_rules: fc.option(fc.array(member, { minLength: 1, maxLength: 3 }), { nil: undefined }),
     custom: fc.option(member, { nil: undefined }),
     payload_text: fc.option(fc.constantFrom("{}", '"é"', '{"a":1}', ""), { nil: undefined }),
@@ -46,13 +50,20 @@ test("a draft is written the same after any others as alone", () => {
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 30 }), (changes) => {
       const drafts = changes.map((one): EntryDraft => {
-        const { receipt, rule: _, thread_id: __, ...rest } = draftOf(one.number);
+        const sample = draftOf(one.number);
+        const { receipt, direction, mode, policy_hash, received_at = 0, run_id = "" } = sample;
+        const rest = { direction, mode, policy_hash, received_at, run_id };
         const { payload_hash, session_id: ___, ...members } = receipt;
         const common = {
           ...rest,
           ...(one.rule === undefined ? {} : { rule: one.rule }),
           ...(one.further_rules === undefined ? {} : { further_rules: one.further_rules }),
           ...(one.thread_id === undefined ? {} : { thread_id: one.thread_id }),
+          ...Object.fromEntries(
+            (["principal", "client_address", "tool", "path"] as const).flatMap((name) =>
+              one[name] === undefined ? [] : [[name, one[name]]],
+            ),
+          ),
         };
         const parts = {
           ...members,

@@ -50,6 +50,10 @@ function emptyMembers(): Record<Member, unknown> {
     rule: undefined,
     run_id: undefined,
     thread_id: undefined,
+    principal: undefined,
+    client_address: undefined,
+    tool: undefined,
+    path: undefined,
   };
 }
 
@@ -129,6 +133,9 @@ export class DraftRows {
       draft.direction !== previous.direction ||
       draft.mode !== previous.mode ||
       draft.policy_hash !== previous.policy_hash ||
+      draft.principal !== previous.principal ||
+      draft.client_address !== previous.client_address ||
+      draft.path !== previous.path ||
       draft.emitted_hash !== previous.emitted_hash ||
       draft.further_rules !== undefined ||
       previous.further_rules !== undefined
@@ -136,6 +143,9 @@ export class DraftRows {
       previous.direction = draft.direction;
       previous.mode = draft.mode;
       previous.policy_hash = draft.policy_hash;
+      previous.principal = draft.principal;
+      previous.client_address = draft.client_address;
+      previous.path = draft.path;
       previous.emitted_hash = draft.emitted_hash;
       previous.further_rules = draft.further_rules;
       set |= this.#part(PART.entryHead, entryHead(draft));
@@ -188,9 +198,10 @@ export class DraftRows {
       previous.run_id = draft.run_id;
       set |= this.#part(PART.entryTail, entryTail(draft, receivedAt));
     }
-    if (isFirst || draft.thread_id !== previous.thread_id) {
+    if (isFirst || draft.thread_id !== previous.thread_id || draft.tool !== previous.tool) {
       previous.thread_id = draft.thread_id;
-      set |= this.#part(PART.entryEnd, entryEnd(draft.thread_id));
+      previous.tool = draft.tool;
+      set |= this.#part(PART.entryEnd, entryEnd(draft));
     }
     pieces[markAt] = MARKS[set] as string;
     let eventId = receipt.event_id;

@@ -49,7 +49,8 @@ export function entryHead(draft: EntryDraft): string {
   const emitted =
     emitted_hash === undefined ? "" : `,"emitted_hash":"${hashText("emitted_hash", emitted_hash)}"`;
   const further = rules === undefined ? "" : `,"further_rules":${furtherRules(rules)}`;
-  return `{"direction":"${direction}"${emitted}${further},"mode":"${mode}","policy_hash":${text("policy_hash", draft.policy_hash)},"receipt":`;
+  const address = optional("client_address", draft.client_address);
+  return `{${address === "" ? "" : `${address.slice(1)},`}"direction":"${direction}"${emitted}${further},"mode":"${mode}"${optional("path", draft.path)},"policy_hash":${text("policy_hash", draft.policy_hash)}${optional("principal", draft.principal)},"receipt":`;
 }
 
 function furtherRules(rules: readonly string[]): string {
@@ -111,6 +112,6 @@ export function entryTail(draft: EntryDraft, receivedAt: number): string {
 }
 
 /** The entry after `seq`. */
-export function entryEnd(thread: string | undefined): string {
-  return `${optional("thread_id", thread)}}`;
+export function entryEnd({ thread_id, tool }: EntryDraft): string {
+  return `${optional("thread_id", thread_id)}${optional("tool", tool)}}`;
 }

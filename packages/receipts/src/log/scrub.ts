@@ -7,6 +7,7 @@ import type { ReceiptStore } from "../store/store.js";
 import { assertTile } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { assertConsistent } from "./checkpoints.js";
+import { findRetention } from "./retention.js";
 
 /** Stored data that does not match what was signed. */
 export type Damage = {
@@ -61,7 +62,13 @@ function reasonOf(error: unknown): string {
   return `the check failed: ${error instanceof Error ? error.name : "unknown"}`;
 }
 
-type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; reported: number };
+type Pass = {
+  readonly checkpoint: Checkpoint;
+  readonly tree: TreeBuilder;
+  /** Entries before this one may be missing: a signed entry announced their removal. */
+  readonly removed: number;
+  reported: number;
+};
 
 /**
  * Reads the log again and again, slowly, from the first entry to the last checkpoint, to find
@@ -85,7 +92,9 @@ export function startScrub(options: ScrubOptions): Scrub {
   async function begin(): Promise<Pass | undefined> {
     const checkpoint = await assertConsistent(store, options.origin, options.checkpointKey);
     if (checkpoint === undefined) return undefined;
-    return { checkpoint, tree: createTreeBuilder(), reported: 0 };
+    // Only a log without its first entries is asked for the announcement.
+    const removed = (await store.first()) === 0 ? undefined : await findRetention(store);
+    return { checkpoint, tree: createTreeBuilder(), removed: removed?.first ?? 0, reported: 0 };
   }
 
   /** Checks one bundle and returns the milliseconds until the next. */
@@ -130,7 +139,9 @@ export function startScrub(options: ScrubOptions): Scrub {
       assertTile(bytes, width);
       return bytes;
     });
-    const entries = await orDamage(found, first, () => store.readEntries(first, first + width));
+    const entries = await orDamage(found, first, () =>
+      readKept(current.removed, first, first + width),
+    );
     const leaves = Array.from({ length: width }, (_, offset) => {
       const bytes = entries?.[offset];
       const known = tile?.subarray(offset * HASH_BYTES, (offset + 1) * HASH_BYTES);
@@ -154,6 +165,16 @@ export function startScrub(options: ScrubOptions): Scrub {
     for (const leaf of leaves) tree.append(leaf);
     for (const damage of found) report(current, damage);
     options.onChecked?.(width);
+  }
+
+  /** The entries, or none when they were removed because of their age: then their hashes are checked. */
+  async function readKept(removed: number, start: number, end: number): Promise<Uint8Array[]> {
+    try {
+      return await store.readEntries(start, end);
+    } catch (error) {
+      if (!isCountersignError(error, "ERR_STORE_REMOVED") || end > removed) throw error;
+      return [];
+    }
   }
 
   /** The hash of a full tile is part of the tile above it. */

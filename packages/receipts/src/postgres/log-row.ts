@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import "../store/errors.js";
 import type { Connections } from "./connections.js";
-import { PG_SCHEMA } from "./schema.js";
+import { ADDED_COLUMNS, PG_SCHEMA } from "./schema.js";
 
 // Two gateways that start together must not both create the tables.
 const SCHEMA_LOCK = 7_301_990_245;
@@ -21,6 +21,27 @@ export function prepareLog({ withClient }: Connections, name: string): Promise<n
     return Number((rows as { log_id: number }[])[0]?.log_id);
   });
 }
+
+/**
+ * The table of entries, for a reader that must not change a database of an older version: columns that it lacks are
+ * NULL.
+ */
+export function findEntries({ withClient }: Connections): Promise<string> {
+  return withClient(async (client) => {
+    const { rows } = await client.query(
+      "SELECT attname FROM pg_attribute WHERE attrelid = 'countersign_entries'::regclass AND attname = ANY($1)",
+      [ADDED_COLUMNS],
+    );
+    const found = new Set((rows as { attname: string }[]).map((row) => row.attname));
+    const missing = ADDED_COLUMNS.filter((column) => !found.has(column));
+    if (missing.length === 0) return ENTRIES;
+    const nulls = missing.map((column) => `NULL::text AS ${column}`).join(", ");
+    return `(SELECT *, ${nulls} FROM ${ENTRIES}) AS ${ENTRIES}`;
+  });
+}
+
+/** The table of entries in a database that a writer of this version has opened. */
+export const ENTRIES = "countersign_entries";
 
 /**
  * Finds a log without changing anything.

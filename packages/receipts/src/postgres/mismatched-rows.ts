@@ -13,8 +13,10 @@ export type IndexedRow = {
 } & Readonly<Record<(typeof ENTRY_COLUMNS)[number], string | boolean | null>>;
 
 /** Selects the rows of a log's entries from one number up to another. */
-export const SELECT_INDEXED_ROWS = `SELECT seq, received_at, receipt_id, body, ${ENTRY_COLUMNS.join(", ")}
-FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
+export function selectIndexedRows(table: string): string {
+  return `SELECT seq, received_at, receipt_id, body, ${ENTRY_COLUMNS.join(", ")}
+FROM ${table} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
+}
 
 /**
  * The first entry whose columns contradict its bytes. The tree covers the bytes only, and queries

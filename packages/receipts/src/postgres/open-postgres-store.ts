@@ -9,7 +9,14 @@ import type { SqlDialect } from "../query/sql.js";
 import { parseCheckpoint } from "../checkpoint/checkpoint.js";
 import { HASH_BYTES } from "../merkle/hash.js";
 import { parseNote } from "../note/note.js";
-import { closedStore, corrupt, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import {
+  closedStore,
+  corrupt,
+  outOfRange,
+  readFailure,
+  removedEntries,
+  writeFailure,
+} from "../store/failure.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
 import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
@@ -21,8 +28,8 @@ import { columnText } from "./column-text.js";
 import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
-import { findLog, prepareLog } from "./log-row.js";
-import { SELECT_INDEXED_ROWS, firstMismatchedRow } from "./mismatched-rows.js";
+import { ENTRIES, findEntries, findLog, prepareLog } from "./log-row.js";
+import { selectIndexedRows, firstMismatchedRow } from "./mismatched-rows.js";
 import type { IndexedRow } from "./mismatched-rows.js";
 
 /** Options of {@link openPostgresStore}. */
@@ -45,15 +52,36 @@ export type PostgresStoreOptions = {
 type LogRow = HeadRow & {
   readonly checkpoint: string | null;
   readonly key_history?: string | null;
+  readonly first_entry?: string;
+  readonly checkpoint_size: string;
 };
 
 const DIALECT: SqlDialect = {
   placeholder: (position) => `$${position}`,
   flag: (value) => value,
   text: columnText,
+  // In the C collation `lower` changes ASCII letters only.
+  contains: (columns, bind) => {
+    const text = bind();
+    const each = [...columns, "receipt_id"].map(
+      (column) => `strpos(lower(${column} COLLATE "C"), ${text}) > 0`,
+    );
+    return `(${each.join(" OR ")})`;
+  },
 };
-const TABLE = "countersign_entries";
+/** A search for a text reads every entry of its time range, on one of few connections. */
+const FIND_MS = 30_000;
 const ANSWER_MS = 10_000;
+/** Entries that one statement removes: a small part of the time that an append may wait. */
+const REMOVED_ROWS = 8_192;
+/** One statement is one transaction: the hashes move, the entries go, and the log says so. */
+const REMOVE = `
+WITH removed AS (
+  DELETE FROM ${ENTRIES} WHERE log_id = $1 AND seq >= $2 AND seq < $3 RETURNING seq, leaf
+), moved AS (
+  INSERT INTO countersign_hashes SELECT $1, 0, seq, leaf FROM removed
+)
+UPDATE countersign_logs SET first_entry = $3 WHERE log_id = $1 AND first_entry < $3`;
 /** One connection appends, the other stores checkpoints and probes the database. */
 const APPENDING = 2;
 
@@ -75,10 +103,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await Promise.all([asking.close(), appending.close()]);
   };
   const open = readOnly ? findLog : prepareLog;
-  const logId = await open(asking, options.log).catch(async (error: unknown) => {
+  const failed = async (error: unknown): Promise<never> => {
     await closeAll();
     throw readFailure("open", error);
-  });
+  };
+  const logId = await open(asking, options.log).catch(failed);
+  const table = readOnly ? await findEntries(asking).catch(failed) : ENTRIES;
   let closed = false;
   let historyBytes: number | undefined;
   const knowHistory = (text: string): void => {
@@ -98,6 +128,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       throw readFailure(operation, error);
     }
   };
+  // A search that takes too long fails, and its connection is closed.
+  const find = <Row>(operation: string, sql: string, values: unknown[]): Promise<Row[]> =>
+    read<Row>(operation, sql, values, {
+      ...asking,
+      withClient: (work) =>
+        asking.withClient(async (client) => {
+          await client.query(`BEGIN; SET LOCAL statement_timeout = ${FIND_MS}`);
+          const value = await work(client);
+          await client.query("COMMIT");
+          return value;
+        }),
+    });
   // All columns: a reader must not name a column that only a writer of this version adds.
   const readRow = async (operation: string, from: Connections): Promise<LogRow> => {
     const sql = "SELECT * FROM countersign_logs WHERE log_id = $1";
@@ -118,9 +160,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     headOfRow(await readRow("read the head", appending));
   const readEntries: ReceiptStore["readEntries"] = async (start, end) => {
     if (end - start > MAX_READ_ENTRIES) throw new TypeError("too many entries asked for at once");
-    const sql = `SELECT body FROM ${TABLE} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
+    const sql = `SELECT body FROM ${table} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
     const rows = await read<{ body: Buffer }>("read entries", sql, [logId, start, end]);
-    if (start < 0 || rows.length !== end - start) throw outOfRange((await head()).size);
+    if (start < 0 || rows.length !== end - start) {
+      const row = await readRow("read entries", asking);
+      const kept = firstOf(row);
+      throw start >= 0 && start < kept ? removedEntries(kept) : outOfRange(Number(row.size));
+    }
     return rows.map((row) => row.body);
   };
 
@@ -141,9 +187,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async readTile({ level, index, width }) {
       const first = index * TILE_WIDTH;
       if (level === "entries") return encodeBundle(await readEntries(first, first + width));
+      // The leaf hashes of removed entries are with the hashes of the other levels.
       const sql =
         level === 0
-          ? `SELECT leaf AS hash FROM ${TABLE} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`
+          ? `SELECT hash FROM (SELECT seq AS position, leaf AS hash FROM ${table} WHERE log_id = $1 AND seq >= $2 AND seq < $3
+              UNION ALL SELECT position, hash FROM countersign_hashes WHERE log_id = $1 AND level = 0 AND position >= $2 AND position < $3) AS leaves ORDER BY position`
           : `SELECT hash FROM countersign_hashes WHERE log_id = $1 AND position >= $2 AND position < $3 AND level = ${Number(level)} ORDER BY position`;
       const rows = await read<{ hash: Buffer }>("read a tile", sql, [logId, first, first + width]);
       if (rows.length !== width) throw outOfRange((await head()).size);
@@ -156,8 +204,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     findMismatchedRow: async (start, end) =>
       firstMismatchedRow(
-        await read<IndexedRow>("read rows", SELECT_INDEXED_ROWS, [logId, start, end]),
+        await read<IndexedRow>("read rows", selectIndexedRows(table), [logId, start, end]),
       ),
+    first: async () => firstOf(await readRow("read the first entry", asking)),
+    async planRemoval(limit) {
+      const row = await readRow("plan a removal", asking);
+      const most = Math.min(limit, Number(row.checkpoint_size));
+      return Math.max(firstOf(row), Math.floor(most / TILE_WIDTH) * TILE_WIDTH);
+    },
+    async remove(first) {
+      for (let start = firstOf(await readRow("remove entries", asking)); start < first;) {
+        const end = Math.min(first, start + REMOVED_ROWS);
+        await update("remove entries", REMOVE, [logId, start, end]);
+        start = end;
+      }
+    },
     async readCheckpoint() {
       return (await readRow("read a checkpoint", asking)).checkpoint ?? undefined;
     },
@@ -189,9 +250,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     async query(filter, page) {
       const plan = planPage(page);
-      const source = { columns: "seq, body", table: TABLE, scope: `log_id = ${logId}` };
+      const source = { columns: "seq, body", table, scope: `log_id = ${logId}` };
       const { sql, parameters } = selectEntries(source, filter, plan, DIALECT);
-      const rows = await read<{ seq: string; body: Buffer }>("query", sql, parameters);
+      const search = filter.q === undefined ? read : find;
+      const rows = await search<{ seq: string; body: Buffer }>("query", sql, parameters);
       const shown = rows.slice(0, plan.limit);
       const entries = shown.map((row) => decodeEntry(row.body));
       const last = shown.at(-1);
@@ -199,9 +261,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return { entries, cursor: cursorAfter(plan, Number(last.seq)) };
     },
     async count(request) {
-      const source = { table: TABLE, scope: `log_id = ${logId}` };
+      const source = { table, scope: `log_id = ${logId}` };
       const { sql, parameters } = selectCounts(source, request, DIALECT);
-      const rows = await read<Record<string, string | boolean | null>>("count", sql, parameters);
+      const search = request.filter?.q === undefined ? read : find;
+      const rows = await search<Record<string, string | boolean | null>>("count", sql, parameters);
       return sortCounts(
         rows.map((row): CountRow => {
           const group = (request.by ?? []).map((column) => row[column] ?? null);
@@ -231,6 +294,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await closeAll();
     },
   };
+}
+
+/** The first entry of a log; tables of an older version do not have the column. */
+function firstOf({ first_entry: first }: LogRow): number {
+  return Number(first ?? 0);
 }
 
 /** The size in a checkpoint; -1 when there is none or it is unreadable. */

@@ -1,9 +1,18 @@
 import { ENTRY_COLUMNS } from "../query/query.js";
+import type { EntryColumn } from "../query/query.js";
 
 const TEXT_COLUMNS = ENTRY_COLUMNS.filter((column) => column !== "allowed");
 
 /** Columns of an entry that are text, in insert order. */
 export const PG_TEXT_COLUMNS: readonly string[] = TEXT_COLUMNS;
+
+/** Text columns that databases of older versions lack; the next writer adds them. */
+export const ADDED_COLUMNS: readonly EntryColumn[] = [
+  "principal",
+  "client_address",
+  "tool",
+  "path",
+];
 
 /**
  * Tables of the shared store, where the rows are the source of truth. `countersign_logs` has one
@@ -18,12 +27,15 @@ CREATE TABLE IF NOT EXISTS countersign_logs (
   checkpoint text,
   checkpoint_size bigint NOT NULL DEFAULT -1,
   seal bytea,
-  key_history text
+  key_history text,
+  first_entry bigint NOT NULL DEFAULT 0
 );
 -- Checked first: an ALTER waits for all appends in progress and blocks new ones meanwhile.
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_logs'::regclass AND attname = 'key_history')
   THEN ALTER TABLE countersign_logs ADD COLUMN seal bytea, ADD COLUMN key_history text; END IF;
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_logs'::regclass AND attname = 'first_entry')
+  THEN ALTER TABLE countersign_logs ADD COLUMN first_entry bigint NOT NULL DEFAULT 0; END IF;
 END $$;
 CREATE TABLE IF NOT EXISTS countersign_entries (
   log_id integer NOT NULL,
@@ -36,6 +48,10 @@ CREATE TABLE IF NOT EXISTS countersign_entries (
   ${TEXT_COLUMNS.map((column) => `${column} text`).join(", ")},
   PRIMARY KEY (log_id, seq)
 );
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_entries'::regclass AND attname = '${ADDED_COLUMNS.at(-1)}')
+  THEN ALTER TABLE countersign_entries ${ADDED_COLUMNS.map((column) => `ADD COLUMN ${column} text`).join(", ")}; END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS countersign_hashes (
   log_id integer NOT NULL, level smallint NOT NULL, position bigint NOT NULL, hash bytea NOT NULL,
   PRIMARY KEY (log_id, level, position)
@@ -52,6 +68,7 @@ CREATE INDEX IF NOT EXISTS countersign_entries_run ON countersign_entries (run_i
 CREATE INDEX IF NOT EXISTS countersign_entries_agent ON countersign_entries (agent_id, received_at);
 CREATE INDEX IF NOT EXISTS countersign_entries_class ON countersign_entries (classification, target_type, received_at);
 CREATE INDEX IF NOT EXISTS countersign_entries_rule ON countersign_entries (rule, received_at) WHERE rule IS NOT NULL;
+CREATE INDEX IF NOT EXISTS countersign_entries_principal ON countersign_entries (principal, received_at) WHERE principal IS NOT NULL;
 CREATE INDEX IF NOT EXISTS countersign_entries_capability ON countersign_entries (capability_id, received_at) WHERE capability_id <> '<none>';
 CREATE INDEX IF NOT EXISTS countersign_entries_target ON countersign_entries (target_id, received_at) WHERE target_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS countersign_entries_blocked ON countersign_entries (log_id, received_at) WHERE NOT allowed;

@@ -27,6 +27,10 @@ const READ: {
   direction: (draft) => draft.direction,
   mode: (draft) => draft.mode,
   transport: (draft) => draft.receipt.transport,
+  principal: (draft) => draft.principal,
+  client_address: (draft) => draft.client_address,
+  tool: (draft) => draft.tool,
+  path: (draft) => draft.path,
 };
 const READERS = ENTRY_COLUMNS.map((column) => READ[column]);
 

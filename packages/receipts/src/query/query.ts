@@ -32,6 +32,10 @@ export const ENTRY_COLUMNS = [
   "direction",
   "mode",
   "transport",
+  "principal",
+  "client_address",
+  "tool",
+  "path",
 ] as const;
 
 /** One of {@link ENTRY_COLUMNS}. */
@@ -44,7 +48,12 @@ export type EntryFilter = {
   /** `true`: allowed entries; `false`: blocked ones. */
   readonly allowed?: boolean;
   /** `true`: allowed entries that violated a rule; enforce mode would have blocked them. */
-  readonly noted?: boolean;
+  readonly would_block?: boolean;
+  /**
+   * Text that a column or the receipt id contains: at most {@link MAX_FIND_LENGTH} characters. ASCII letters match in
+   * either case.
+   */
+  readonly q?: string;
   /** Receipt id; a repeated event id has several receipts with one id. */
   readonly id?: string;
   /** Received at or after, milliseconds since the epoch. */
@@ -90,6 +99,8 @@ export type CountRow = {
   readonly group: readonly (string | boolean | null)[];
 };
 
+/** Maximum number of UTF-16 code units of the text of `q`. */
+export const MAX_FIND_LENGTH = 200;
 /** Maximum number of entries of one page. */
 export const MAX_PAGE = 1_000;
 /** Maximum number of rows of one count. */

@@ -1,4 +1,4 @@
-import { ENTRY_COLUMNS, invalidQuery, MAX_COUNT_ROWS, MAX_PAGE } from "./query.js";
+import { ENTRY_COLUMNS, invalidQuery, MAX_COUNT_ROWS, MAX_FIND_LENGTH, MAX_PAGE } from "./query.js";
 import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./query.js";
 
 /** The differences between SQL stores. */
@@ -9,6 +9,8 @@ export type SqlDialect = {
   flag(value: boolean): boolean | number;
   /** How a text is stored. */
   text(value: string): string;
+  /** The condition that a column or the receipt id contains a text; `bind` binds it with ASCII letters in lower case. */
+  contains(columns: readonly string[], bind: () => string): string;
 };
 
 /** A statement and its parameters. */
@@ -16,7 +18,15 @@ export type SqlQuery = { readonly sql: string; readonly parameters: (string | nu
 
 const MAX_VALUES = 100;
 const COLUMNS: ReadonlySet<string> = new Set(ENTRY_COLUMNS);
-const MEMBERS: ReadonlySet<string> = new Set([...ENTRY_COLUMNS, "noted", "id", "since", "until"]);
+const TEXT_COLUMNS: readonly string[] = ENTRY_COLUMNS.filter((column) => column !== "allowed");
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...ENTRY_COLUMNS,
+  "would_block",
+  "q",
+  "id",
+  "since",
+  "until",
+]);
 const CURSOR = /^([no])(0|[1-9]\d{0,15})$/;
 
 function wholeNumber(member: string, value: unknown, least: number, most: number): number {
@@ -63,7 +73,9 @@ function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder):
     if (member === "allowed") {
       if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
       found.push(`allowed = ${builder.bind(dialect.flag(value))}`);
-    } else if (member === "noted") {
+    } else if (member === "q") {
+      found.push(dialect.contains(TEXT_COLUMNS, bindFolded(value, builder)));
+    } else if (member === "would_block") {
       if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
       const allowed = `allowed = ${builder.bind(dialect.flag(value))}`;
       found.push(value ? `${allowed} AND rule IS NOT NULL` : `(${allowed} OR rule IS NULL)`);
@@ -79,6 +91,18 @@ function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder):
     }
   }
   return found;
+}
+
+/** Folds ASCII letters only: the same in every store, whatever its locale. */
+function foldAscii(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function bindFolded(value: unknown, builder: Builder): () => string {
+  if (typeof value !== "string" || value === "" || value.length > MAX_FIND_LENGTH) {
+    throw invalidQuery("q", `not a text of 1 to ${MAX_FIND_LENGTH} characters`);
+  }
+  return () => builder.bind(foldAscii(value));
 }
 
 function where(found: readonly string[]): string {

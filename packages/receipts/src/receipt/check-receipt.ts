@@ -42,22 +42,25 @@ function eventType(value: JsonValue | undefined, foreign: boolean): boolean {
   );
 }
 
-const MEMBERS: ReadonlySet<string> = new Set<keyof AgUiReceipt>([
+const TEXTS = [
   "id",
-  "timestamp",
   "event_id",
   "agent_id",
-  "session_id",
   "capability_id",
+  "payload_hash",
+  "kernel_key",
+  "signature",
+] as const;
+const MEMBERS: ReadonlySet<string> = new Set<keyof AgUiReceipt>([
+  ...TEXTS,
+  "timestamp",
+  "session_id",
   "event_type",
   "target",
   "classification",
   "transport",
   "allowed",
   "denial_reason",
-  "payload_hash",
-  "kernel_key",
-  "signature",
 ]);
 
 function checkTarget(target: JsonValue | undefined, foreign: boolean): void {
@@ -72,17 +75,7 @@ function checkTarget(target: JsonValue | undefined, foreign: boolean): void {
 }
 
 function checkMembers(receipt: JsonObject, foreign: boolean): void {
-  for (const name of [
-    "id",
-    "event_id",
-    "agent_id",
-    "capability_id",
-    "payload_hash",
-    "kernel_key",
-    "signature",
-  ]) {
-    text(receipt, name, refuseReceipt);
-  }
+  for (const name of TEXTS) text(receipt, name, refuseReceipt);
   optionalText(receipt, "session_id", refuseReceipt);
   optionalText(receipt, "denial_reason", refuseReceipt);
   count(receipt, "timestamp", refuseReceipt);

@@ -4,27 +4,33 @@ import type { AgUiReceipt, AgUiReceiptBody } from "./receipt.js";
 // Members in RFC 8785 order. A template instead of the general encoder because this runs once per
 // event on the hot path; a property test compares it with canonicalJson.
 function encodeMembers(body: AgUiReceiptBody, signature: string | undefined): string {
-  const { denial_reason, event_type, session_id, target } = body;
+  const { event_type, target } = body;
+  const text = (name: TextMember): string =>
+    `,"${name}":${canonicalText(name, body[name] as string)}`;
+  const optional = (name: TextMember): string => (body[name] === undefined ? "" : text(name));
   const type =
     typeof event_type === "string"
       ? canonicalText("event_type", event_type)
       : `{"custom":${canonicalText("event_type", event_type.custom)}}`;
-  let text = `{"agent_id":${canonicalText("agent_id", body.agent_id)},"allowed":${body.allowed ? "true" : "false"},"capability_id":${canonicalText("capability_id", body.capability_id)},"classification":${canonicalText("classification", body.classification)}`;
-  if (denial_reason !== undefined) {
-    text += `,"denial_reason":${canonicalText("denial_reason", denial_reason)}`;
-  }
-  text += `,"event_id":${canonicalText("event_id", body.event_id)},"event_type":${type},"id":${canonicalText("id", body.id)},"kernel_key":${canonicalText("kernel_key", body.kernel_key)},"payload_hash":${canonicalText("payload_hash", body.payload_hash)}`;
-  if (session_id !== undefined) text += `,"session_id":${canonicalText("session_id", session_id)}`;
-  if (signature !== undefined) text += `,"signature":${canonicalText("signature", signature)}`;
+  const signed =
+    signature === undefined ? "" : `,"signature":${canonicalText("signature", signature)}`;
+  let place = "";
   if (target !== undefined) {
     const id =
       target.component_id === undefined
         ? ""
         : `"component_id":${canonicalText("target", target.component_id)},`;
-    text += `,"target":{${id}"component_type":${canonicalText("target", target.component_type)}}`;
+    place = `,"target":{${id}"component_type":${canonicalText("target", target.component_type)}}`;
   }
-  return `${text},"timestamp":${canonicalCount("timestamp", body.timestamp)},"transport":${canonicalText("transport", body.transport)}}`;
+  const members =
+    `${text("agent_id")},"allowed":${body.allowed ? "true" : "false"}${text("capability_id")}` +
+    `${text("classification")}${optional("denial_reason")}${text("event_id")},"event_type":${type}` +
+    `${text("id")}${text("kernel_key")}${text("payload_hash")}${optional("session_id")}${signed}` +
+    `${place},"timestamp":${canonicalCount("timestamp", body.timestamp)}${text("transport")}`;
+  return `{${members.slice(1)}}`;
 }
+
+type TextMember = Exclude<keyof AgUiReceiptBody, "allowed" | "event_type" | "target" | "timestamp">;
 
 /** Canonical JSON of the members that the signature covers; a `signature` member is omitted. */
 export function encodeReceiptBody(body: AgUiReceiptBody): string {

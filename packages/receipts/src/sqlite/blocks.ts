@@ -1,7 +1,7 @@
 import type { Database, Statement } from "../store/sqlite-engine.js";
 
 /** Entries of one block. */
-const WIDTH = 4_096;
+export const BLOCK_WIDTH = 4_096;
 
 /**
  * The earliest and latest receive time of each block of the log. Entries are nearly in order of
@@ -26,7 +26,7 @@ export class Blocks {
 
   /** Records the receive time of an entry; call `save` before the transaction ends. */
   add(seq: number, receivedAt: number): void {
-    const block = Math.floor(seq / WIDTH);
+    const block = Math.floor(seq / BLOCK_WIDTH);
     if (block !== this.#block) {
       this.save();
       this.#block = block;
@@ -51,11 +51,11 @@ export class Blocks {
     const found: string[] = [];
     if (since !== undefined) {
       const block = this.#first.get(since)?.["block"];
-      found.push(typeof block === "number" ? `seq >= ${block * WIDTH}` : "1 = 0");
+      found.push(typeof block === "number" ? `seq >= ${block * BLOCK_WIDTH}` : "1 = 0");
     }
     if (until !== undefined) {
       const block = this.#last.get(until)?.["block"];
-      found.push(typeof block === "number" ? `seq < ${(block + 1) * WIDTH}` : "1 = 0");
+      found.push(typeof block === "number" ? `seq < ${(block + 1) * BLOCK_WIDTH}` : "1 = 0");
     }
     return found;
   }

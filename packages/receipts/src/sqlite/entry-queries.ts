@@ -21,6 +21,11 @@ const DIALECT: SqlDialect = {
   placeholder: () => "?",
   flag: (value) => (value ? 1 : 0),
   text: (value) => value,
+  // Each kind is compared once, not with every entry.
+  contains: (columns, bind) => {
+    const kinds = columns.map((column) => `instr(lower(${column}), ${bind()}) > 0`).join(" OR ");
+    return `(kind IN (SELECT kind FROM kinds WHERE ${kinds}) OR instr(lower(receipt_id), ${bind()}) > 0)`;
+  },
 };
 
 // With more kinds than this a matching entry is never far away: scanning the log finds a page
@@ -34,12 +39,15 @@ type Parts = {
   readonly columns: EntryFilter;
   readonly hasColumns: boolean;
   readonly times: { since?: number; until?: number };
+  /** The times and the text to find, which a receipt id may contain as well. */
+  readonly rest: EntryFilter;
 };
 
 function partsOf(filter: EntryFilter): Parts {
-  const { id: _id, since: _since, until: _until, ...columns } = filter;
+  const { id: _id, since: _since, until: _until, q, ...columns } = filter;
   const hasColumns = Object.values(columns).some((value) => value !== undefined);
-  return { columns, hasColumns, times: timesOf(filter) };
+  const times = timesOf(filter);
+  return { columns, hasColumns, times, rest: q === undefined ? times : { ...times, q } };
 }
 
 /** Queries the tables. SQLite has no statistics here, so the join order is explicit. */
@@ -84,7 +92,7 @@ export class EntryQueries {
   }
 
   #select(filter: EntryFilter, plan: PagePlan, size: number | undefined): SqlQuery {
-    const { columns, hasColumns, times } = partsOf(filter);
+    const { columns, hasColumns, times, rest } = partsOf(filter);
     const kinds = hasColumns && filter.id === undefined ? this.#fewKinds(columns) : undefined;
     if (kinds === undefined) {
       const table = hasColumns ? KINDS_OF_ENTRIES : "entries";
@@ -98,7 +106,7 @@ export class EntryQueries {
       scope: `kind IN (${kinds.join(", ")}) AND ${scope}`,
     };
     // Only sequence numbers are collected and sorted; then the rows of the page are read.
-    const { sql, parameters } = selectEntries(source, times, plan, DIALECT);
+    const { sql, parameters } = selectEntries(source, rest, plan, DIALECT);
     const order = plan.newest ? "DESC" : "ASC";
     return {
       sql: `SELECT seq, position, length FROM entries WHERE seq IN (${sql}) ORDER BY seq ${order}`,

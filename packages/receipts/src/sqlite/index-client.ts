@@ -20,6 +20,8 @@ export type IndexClient = {
     log: IndexProgress,
   ): Promise<FoundEntries>;
   count(request: CountRequest, log: IndexProgress): Promise<CountRow[]>;
+  /** Removes the rows of the entries before `first`; the index no longer needs their files. */
+  remove(first: number, log: IndexProgress): Promise<void>;
   importForeign(receipts: readonly ForeignReceipt[]): Promise<number>;
   queryForeign(filter: ForeignFilter): Promise<ForeignReceipt[]>;
   close(): Promise<void>;
@@ -32,6 +34,7 @@ async function startInThread(directory: string, log: IndexProgress): Promise<Ind
     progress: async () => service.progress(),
     query: (filter, page, to) => service.query(filter, page, to),
     count: (request, to) => service.count(request, to),
+    remove: (first, to) => service.remove(first, to),
     importForeign: async (receipts) => service.importForeign(receipts),
     queryForeign: async (filter) => service.queryForeign(filter),
     close: () => service.close(),
@@ -104,6 +107,7 @@ async function startThread(
     progress: () => call("progress"),
     query: (filter, page, log) => call("query", filter, page, log),
     count: (request, log) => call("count", request, log),
+    remove: (first, log) => call("remove", first, log),
     importForeign: (receipts) => call("importForeign", receipts),
     queryForeign: (filter) => call("queryForeign", filter),
     async close() {

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   COMMIT_BYTES,
@@ -6,10 +6,11 @@ import {
   commitLength,
   decodeCommit,
 } from "../bundles/commit-record.js";
+import { decodeRemoved, REMOVED_FILE } from "../bundles/sealed.js";
 import { decodeEntry } from "../entry/decode-entry.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { corrupt } from "../store/failure.js";
-import { Blocks } from "./blocks.js";
+import { BLOCK_WIDTH, Blocks } from "./blocks.js";
 import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
 import { EntryRows } from "./entry-rows.js";
@@ -25,6 +26,19 @@ export type IndexProgress = { readonly size: number; readonly position: number }
 
 /** Bytes of the log per transaction: half a second of work. */
 const CHUNK = 1 << 23;
+/** Rows that one statement removes; queries wait no longer than that. */
+const REMOVED_ROWS = 10_000;
+
+/** Where the entries of a log start: after those that were removed because of their age. */
+export function startOfLog(directory: string): IndexProgress & { readonly first: number } {
+  const path = join(directory, REMOVED_FILE);
+  const removed = existsSync(path) ? decodeRemoved(readFileSync(path, "utf8")) : undefined;
+  return {
+    size: removed?.frontier.size ?? 0,
+    position: removed?.position ?? 0,
+    first: removed?.first ?? 0,
+  };
+}
 
 /** The SQLite index of a log: built from the segments; it may lag, but never lead. */
 export class IndexDatabase {
@@ -35,12 +49,20 @@ export class IndexDatabase {
   readonly #questions: EntryQueries;
   readonly #rows: EntryRows;
   readonly #saveProgress: Statement;
+  readonly #removeRows: Statement;
+  readonly #removeKinds: Statement;
   #progress: IndexProgress;
 
   private constructor(database: Database, reader: SegmentReader, progress: IndexProgress) {
     this.#database = database;
     this.#reader = reader;
     this.#progress = progress;
+    this.#removeRows = database.prepare(
+      "DELETE FROM entries WHERE seq IN (SELECT seq FROM entries WHERE seq < ? LIMIT ?)",
+    );
+    this.#removeKinds = database.prepare(
+      "DELETE FROM kinds WHERE kind > ? AND kind <= ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.kind = kinds.kind)",
+    );
     this.#kinds = new Kinds(database);
     this.#blocks = new Blocks(database);
     this.#questions = new EntryQueries(database, this.#blocks);
@@ -52,6 +74,7 @@ export class IndexDatabase {
   static async open(directory: string, log: IndexProgress): Promise<IndexDatabase> {
     const path = join(directory, "index.sqlite");
     const reader = new SegmentReader(join(directory, "segments"));
+    const start = startOfLog(directory);
     const attempt = async (): Promise<IndexDatabase | undefined> => {
       const database = await openDatabase(path);
       // The index can be rebuilt: NORMAL keeps it consistent, and its syncs delay no append.
@@ -63,8 +86,10 @@ export class IndexDatabase {
       if (version === 0 || version === SCHEMA_VERSION) {
         database.exec(SCHEMA);
         database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-        const progress = readProgress(database);
-        if (fits(reader, progress, log)) return new IndexDatabase(database, reader, progress);
+        const progress = readProgress(database, start);
+        if (fits(reader, progress, log, start)) {
+          return new IndexDatabase(database, reader, progress);
+        }
       }
       database.close();
       return undefined;
@@ -78,10 +103,8 @@ export class IndexDatabase {
   }
 
   /** An index over a database that the caller has prepared. */
-  static over(database: Database, reader: SegmentReader): IndexDatabase {
-    const index = new IndexDatabase(database, reader, { size: 0, position: 0 });
-    index.readProgress();
-    return index;
+  static over(database: Database, reader: SegmentReader, start: IndexProgress): IndexDatabase {
+    return new IndexDatabase(database, reader, readProgress(database, start));
   }
 
   get progress(): IndexProgress {
@@ -90,8 +113,30 @@ export class IndexDatabase {
 
   /** Reads the progress from the database: another process may have advanced it. */
   readProgress(): IndexProgress {
-    this.#progress = readProgress(this.#database);
+    this.#progress = readProgress(this.#database, this.#progress);
     return this.#progress;
+  }
+
+  /** Removes some rows of the entries before `first`; true when more are left. */
+  removeRows(first: number): boolean {
+    if (Number(this.#removeRows.run(first, REMOVED_ROWS).changes) > 0) return true;
+    this.#database.exec(`DELETE FROM blocks WHERE block < ${Math.floor(first / BLOCK_WIDTH)}`);
+    return false;
+  }
+
+  /**
+   * Removes the kinds after `kind` that no entry has any more, up to a number of kinds; returns the
+   * last one looked at, or undefined at the end.
+   */
+  removeKinds(kind: number): number | undefined {
+    const last = Number(
+      this.#database.prepare("SELECT max(kind) AS kind FROM kinds").get()?.["kind"],
+    );
+    if (!(kind < last)) return undefined;
+    this.#removeKinds.run(kind, kind + REMOVED_ROWS);
+    // A removed kind must get a new row when its encoding occurs again.
+    this.#kinds.forget();
+    return kind + REMOVED_ROWS;
   }
 
   /** Indexes one chunk of the acknowledged log; true when more is left. */
@@ -173,9 +218,10 @@ export class IndexDatabase {
   }
 }
 
-function readProgress(database: Database): IndexProgress {
+function readProgress(database: Database, start: IndexProgress): IndexProgress {
   const row = database.prepare("SELECT size, position FROM progress").get();
-  return { size: Number(row?.["size"] ?? 0), position: Number(row?.["position"] ?? 0) };
+  if (row === undefined) return start;
+  return { size: Number(row["size"]), position: Number(row["position"]) };
 }
 
 /** Offset after the last commit record of a run of records; 0 when there is none. */
@@ -191,14 +237,25 @@ function lastCommitEnd(bytes: Buffer): number {
 }
 
 // A log that lost a relaxed tail may be shorter than its index, or have other bytes there.
-function fits(reader: SegmentReader, progress: IndexProgress, log: IndexProgress): boolean {
+function fits(
+  reader: SegmentReader,
+  progress: IndexProgress,
+  log: IndexProgress,
+  start: IndexProgress,
+): boolean {
   if (progress.size > log.size || progress.position > log.position) return false;
-  return isCommitEnd(reader, progress);
+  return isCommitEnd(reader, progress, start);
 }
 
 /** Whether a flush of the log ended at the position of an index. */
-export function isCommitEnd(reader: SegmentReader, progress: IndexProgress): boolean {
-  if (progress.size === 0) return progress.position === 0;
+export function isCommitEnd(
+  reader: SegmentReader,
+  progress: IndexProgress,
+  start: IndexProgress,
+): boolean {
+  if (progress.position <= start.position) {
+    return progress.position === start.position && progress.size === start.size;
+  }
   return COMMIT_LENGTHS.some((length) => {
     if (progress.position < length) return false;
     const commit = decodeCommit(reader.read(progress.position - length, length), 0);

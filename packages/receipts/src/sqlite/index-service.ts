@@ -3,7 +3,7 @@ import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { sortCounts } from "../query/sort-counts.js";
 import { ForeignDatabase } from "./foreign-database.js";
-import { IndexDatabase } from "./index-database.js";
+import { IndexDatabase, startOfLog } from "./index-database.js";
 import type { IndexProgress } from "./index-database.js";
 import type { FoundEntries } from "./entry-queries.js";
 
@@ -23,7 +23,11 @@ export class IndexService {
 
   static async open(directory: string, log: IndexProgress): Promise<IndexService> {
     const foreign = await ForeignDatabase.open(directory);
-    const service = new IndexService(await IndexDatabase.open(directory, log), foreign, log);
+    const index = await IndexDatabase.open(directory, log);
+    const service = new IndexService(index, foreign, log);
+    const { first } = startOfLog(directory);
+    // A process that was killed while it removed entries may have left rows.
+    if (index.removeRows(first)) await service.remove(first, index.progress);
     service.follow(log);
     return service;
   }
@@ -47,6 +51,16 @@ export class IndexService {
     while (this.#index.progress.position < log.position && !this.#closed) {
       this.follow(log);
       await this.#following;
+    }
+  }
+
+  /** Removes the rows of the entries before `first`, in small steps, after it has read their files. */
+  async remove(first: number, log: IndexProgress): Promise<void> {
+    await this.#caughtUp(log);
+    while (!this.#closed && this.#index.removeRows(first)) await yieldToLoop();
+    for (let kind: number | undefined = 0; kind !== undefined && !this.#closed;) {
+      kind = this.#index.removeKinds(kind);
+      await yieldToLoop();
     }
   }
 

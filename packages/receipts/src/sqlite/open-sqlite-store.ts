@@ -79,6 +79,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       readTail: () => files.readTail(),
       readUncommitted: () => files.readUncommitted(),
     }),
+    first: () => files.first(),
+    planRemoval: (limit, rotate) => files.planRemoval(limit, rotate),
+    async remove(first) {
+      await files.beginRemoval(first);
+      // Before the files: a query must not find an entry that cannot be read.
+      await openIndex().remove(first, log);
+      await files.finishRemoval();
+    },
     readCheckpoint: () => files.readCheckpoint(),
     writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
     readKeyHistory: () => files.readKeyHistory(),

@@ -36,6 +36,13 @@ const entries: fc.Arbitrary<LogEntry> = fc
       (one) => delete one.thread_id,
       (one) => delete one.receipt.session_id,
       (one) => (one.emitted_hash = "12".repeat(32)),
+      (one) => (one.further_rules = [rule, "mode", thread]),
+      (one) => (one.principal = session),
+      (one) => (one.client_address = id),
+      (one) => (one.tool = run),
+      (one) => (one.path = rule),
+      (one) => delete one.principal,
+      (one) => delete one.client_address,
     ];
     return fc.subarray(changes).map((chosen) => {
       const copy = structuredClone(entry);

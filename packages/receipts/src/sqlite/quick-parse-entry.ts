@@ -10,7 +10,8 @@ export type QuickEntry = {
 
 // Without a backslash a text equals its encoding, and below 0x80 a byte is a character.
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
-const DIRECTION = '{"direction":"';
+const ADDRESS = '{"client_address":"';
+const DIRECTION = '"direction":"';
 const EVENT_ID = ',"event_id":"';
 const EVENT_TYPE = '","event_type":';
 const ID = ',"id":"';
@@ -34,8 +35,10 @@ export function quickParseEntry(
   end: number,
   seq: number,
 ): QuickEntry | undefined {
-  if (!text.startsWith(DIRECTION, start)) return undefined;
-  const directionEnd = text.indexOf('"', start + DIRECTION.length) + 1;
+  let directionAt = start + 1;
+  if (text.startsWith(ADDRESS, start)) directionAt = text.indexOf(`,${DIRECTION}`, start) + 1;
+  if (!text.startsWith(DIRECTION, directionAt)) return undefined;
+  const directionEnd = text.indexOf('"', directionAt + DIRECTION.length) + 1;
   const modeAt = text.indexOf(',"mode":', directionEnd);
   const eventIdAt = text.indexOf(EVENT_ID, modeAt);
   const eventIdEnd = text.indexOf('"', eventIdAt + EVENT_ID.length);

@@ -8,7 +8,7 @@ import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database } from "../store/sqlite-engine.js";
 import { ForeignDatabase } from "./foreign-database.js";
 import type { IndexClient } from "./index-client.js";
-import { IndexDatabase, isCommitEnd } from "./index-database.js";
+import { IndexDatabase, isCommitEnd, startOfLog } from "./index-database.js";
 import type { IndexProgress } from "./index-database.js";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
 import { SegmentReader } from "./segment-reader.js";
@@ -32,7 +32,7 @@ async function openShared(
     database.exec("PRAGMA busy_timeout = 2000");
     const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (version === SCHEMA_VERSION) {
-      return { index: IndexDatabase.over(database, reader), database };
+      return { index: IndexDatabase.over(database, reader, startOfLog(directory)), database };
     }
   } catch {
     // Damaged, or in a read-only directory: the segments hold the same data.
@@ -45,6 +45,7 @@ async function openShared(
 async function openPrivate(
   reader: SegmentReader,
   from: Database | undefined,
+  start: IndexProgress,
 ): Promise<IndexDatabase> {
   const folder = mkdtempSync(join(tmpdir(), "countersign-index-"));
   try {
@@ -55,7 +56,7 @@ async function openPrivate(
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768",
     );
     database.exec(SCHEMA);
-    return IndexDatabase.over(database, reader);
+    return IndexDatabase.over(database, reader, start);
   } finally {
     try {
       // Unlinked while open: nothing is left however this process ends.
@@ -83,7 +84,7 @@ export function openReadOnlyIndex(directory: string): IndexClient {
       shared ??= await openShared(directory, reader);
       if (shared === undefined) return false;
       const progress = shared.index.readProgress();
-      if (!isCommitEnd(reader, progress)) return false;
+      if (!isCommitEnd(reader, progress, startOfLog(directory))) return false;
       if (progress.position >= log.position) return true;
       const now = Date.now();
       if (progress.position > last) moved = now;
@@ -94,8 +95,9 @@ export function openReadOnlyIndex(directory: string): IndexClient {
   };
   const covering = async (log: IndexProgress): Promise<IndexDatabase> => {
     if (own === undefined && (await sharedCovers(log)) && shared !== undefined) return shared.index;
-    const fits = shared !== undefined && isCommitEnd(reader, shared.index.readProgress());
-    own ??= await openPrivate(reader, fits ? shared?.database : undefined);
+    const start = startOfLog(directory);
+    const fits = shared !== undefined && isCommitEnd(reader, shared.index.readProgress(), start);
+    own ??= await openPrivate(reader, fits ? shared?.database : undefined, start);
     while (own.follow(log)) await wait(0);
     return own;
   };
@@ -105,6 +107,9 @@ export function openReadOnlyIndex(directory: string): IndexClient {
     progress: async () => (own ?? shared?.index)?.progress ?? { size: 0, position: 0 },
     query: async (filter, page, log) => (await covering(log)).query(filter, page, log.size),
     count: async (request, log) => sortCounts((await covering(log)).count(request, log.size)),
+    remove: async () => {
+      throw closedStore();
+    },
     importForeign: async () => {
       throw closedStore();
     },

@@ -1,7 +1,7 @@
 import { ENTRY_COLUMNS } from "../query/query.js";
 
 /** Incremented when the tables change: an index of another version is deleted and rebuilt. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 const COLUMNS = ENTRY_COLUMNS.map(
   (column) => `${column} ${column === "allowed" ? "INTEGER" : "TEXT"}`,
@@ -15,6 +15,7 @@ export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS kinds (kind INTEGER PRIMARY KEY, ${COLUMNS}) STRICT;
 CREATE INDEX IF NOT EXISTS kinds_session ON kinds (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS kinds_run ON kinds (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS kinds_principal ON kinds (principal) WHERE principal IS NOT NULL;
 CREATE INDEX IF NOT EXISTS kinds_target ON kinds (target_id) WHERE target_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS kinds_blocked ON kinds (allowed) WHERE allowed = 0;
 CREATE TABLE IF NOT EXISTS entries (

@@ -24,6 +24,7 @@ const methods: Record<string, ((...parameters: never[]) => unknown) | undefined>
   progress: () => service.progress(),
   query: service.query.bind(service),
   count: service.count.bind(service),
+  remove: service.remove.bind(service),
   importForeign: service.importForeign.bind(service),
   queryForeign: service.queryForeign.bind(service),
   close: () => service.close(),

@@ -23,5 +23,7 @@ declare module "@countersign/core" {
     ERR_STORE_CLOSED: Record<string, never>;
     /** A requested entry, tile or bundle is outside the acknowledged log. */
     ERR_STORE_RANGE: { size: number };
+    /** A requested entry was removed because of its age; `first` is the first entry that is left. */
+    ERR_STORE_REMOVED: { first: number };
   }
 }

@@ -61,3 +61,12 @@ export function closedStore(): CountersignError {
 export function outOfRange(size: number): CountersignError {
   return new CountersignError("ERR_STORE_RANGE", "that part of the log does not exist", { size });
 }
+
+/** The request is about entries that were removed because of their age. */
+export function removedEntries(first: number): CountersignError {
+  return new CountersignError(
+    "ERR_STORE_REMOVED",
+    `entries before ${first} were removed because of their age (receipts.keep)`,
+    { first },
+  );
+}

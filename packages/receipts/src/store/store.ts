@@ -89,6 +89,19 @@ export type ReceiptStore = {
    * not including, `end` whose columns contradict its bytes.
    */
   findMismatchedRow?(start: number, end: number): Promise<number | undefined>;
+  /** The first entry that the store has: the entries before it were removed by `remove`. */
+  first(): Promise<number>;
+  /**
+   * The number to remove entries before: at most `limit`, a multiple of 256, covered by the last
+   * checkpoint. An embedded store removes whole files; the next append starts a new file when the
+   * current one has entries before `rotate`.
+   */
+  planRemoval(limit: number, rotate: number): Promise<number>;
+  /**
+   * Removes the entries before `first`, a planned number. Their hashes stay: every checkpoint and
+   * every proof stays valid.
+   */
+  remove(first: number): Promise<void>;
   /** The last signed checkpoint, verbatim. */
   readCheckpoint(): Promise<string | undefined>;
   /**

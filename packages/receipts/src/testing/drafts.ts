@@ -14,6 +14,12 @@ export function draftOf(number: number, changes: Partial<HashedDraft> = {}): Has
     run_id: `run_${Math.floor(number / 20)}`,
     thread_id: `thread_${number % 3}`,
     ...(number % 2 === 0 ? { rule: `rules.ag_ui[${number % 4}]` } : {}),
+    // As an older version wrote them: every fifth entry has none of these members.
+    ...(number % 5 === 4
+      ? {}
+      : { principal: `user-${number % 3}`, client_address: `192.0.2.${number % 7}` }),
+    ...(number % 4 === 2 ? { tool: `Send_${number % 3}` } : {}),
+    ...(allowed ? {} : { path: `/links/${number % 2}` }),
     receipt: {
       agent_id: `agent-${number % 4}`,
       allowed,

@@ -2,6 +2,7 @@ import { sha256Hex } from "@countersign/core";
 import { expect, test } from "vitest";
 import type { LogEntry } from "../entry/entry.js";
 import { importReceipt } from "../import/import-foreign.js";
+import { ENTRY_COLUMNS } from "../query/query.js";
 import type { EntryColumn } from "../query/query.js";
 import type { ReceiptStore } from "../store/store.js";
 import { fill, logOver } from "./contract-log.js";
@@ -26,6 +27,10 @@ function valueOf(entry: LogEntry, column: EntryColumn): string | boolean | null 
     direction: entry.direction,
     mode: entry.mode,
     transport: receipt.transport,
+    principal: entry.principal,
+    client_address: entry.client_address,
+    tool: entry.tool,
+    path: entry.path,
   };
   return values[column] ?? null;
 }
@@ -48,8 +53,16 @@ export function testQueries(open: (log: string) => Promise<ReceiptStore>): void 
       { capability_id: "cap-1", transport: "sse", direction: "inbound", mode: "enforce" },
       { thread_id: "thread_1", since: 1_744_993_929_000, until: 1_744_993_931_000 },
       { id: `agui-${draftOf(77).receipt.event_id}` },
-      { noted: true },
-      { noted: false, classification: "submit" },
+      { would_block: true },
+      { would_block: false, classification: "submit" },
+      { principal: "user-2", client_address: ["192.0.2.1", "192.0.2.4"] },
+      { tool: "Send_1", allowed: false },
+      { path: "/links/1" },
+      { q: "SEND_" },
+      { q: "links/", principal: "user-0" },
+      { q: draftOf(123).receipt.event_id.slice(-4).toUpperCase() },
+      { q: "%" },
+      { q: "user-1", since: 1_744_993_929_000, until: 1_744_993_931_000 },
       { session_id: "never-seen" },
     ];
     for (const filter of filters) {
@@ -58,7 +71,12 @@ export function testQueries(open: (log: string) => Promise<ReceiptStore>): void 
           if (member === "since") return entry.received_at >= Number(value);
           if (member === "until") return entry.received_at < Number(value);
           if (member === "id") return entry.receipt.id === value;
-          if (member === "noted") {
+          if (member === "q") {
+            const texts = [...ENTRY_COLUMNS.map((one) => valueOf(entry, one)), entry.receipt.id];
+            const part = String(value).toLowerCase();
+            return texts.some((one) => typeof one === "string" && one.toLowerCase().includes(part));
+          }
+          if (member === "would_block") {
             return value === (entry.receipt.allowed && entry.rule !== undefined);
           }
           const own = valueOf(entry, member as EntryColumn);
@@ -95,6 +113,8 @@ export function testQueries(open: (log: string) => Promise<ReceiptStore>): void 
       ["allowed", "rule"],
       ["target_type", "target_id"],
       ["session_id", "agent_id", "capability_id"],
+      ["principal", "client_address"],
+      ["tool", "path"],
       [],
     ];
     for (const by of groupings) {
@@ -127,7 +147,10 @@ export function testQueries(open: (log: string) => Promise<ReceiptStore>): void 
       () => store.query({ nonsense: "x" } as never),
       () => store.query({ session_id: 5 } as never),
       () => store.query({ allowed: "yes" } as never),
-      () => store.query({ noted: "yes" } as never),
+      () => store.query({ would_block: "yes" } as never),
+      () => store.query({ q: "" }),
+      () => store.query({ q: "x".repeat(201) }),
+      () => store.query({ q: ["x"] } as never),
       () => store.query({ since: -1 }),
       () => store.query({}, { limit: 1_001 }),
       () => store.query({}, { limit: 0 }),

@@ -72,6 +72,10 @@ function wrap(index: number, body: AgUiReceiptBody, signature: string): Uint8Arr
     policy_hash: "00".repeat(32),
     mode: "enforce",
     received_at: 1_744_993_928_000 + index,
+    // Entries of older versions have none of these members.
+    ...(index % 2 === 0 ? {} : { principal: "bob", client_address: "192.0.2.7" }),
+    ...(index % 3 === 0 ? {} : { tool: "send_mail" }),
+    ...(body.allowed ? {} : { path: "/links/0" }),
   };
   return encodeEntry(entry);
 }

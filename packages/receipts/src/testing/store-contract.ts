@@ -15,6 +15,7 @@ import { checkWholeLog } from "./check-log.js";
 import { fill, logOver, noteKey, ORIGIN } from "./contract-log.js";
 import { draftOf } from "./drafts.js";
 import { testQueries } from "./query-contract.js";
+import { testRetention } from "./retention-contract.js";
 import { testSeals } from "./seal-contract.js";
 
 /** The contract of every store, run against each of them with the same data. */
@@ -26,6 +27,7 @@ export function describeStoreContract(
     testLog(open);
     testQueries(open);
     testSeals(open);
+    testRetention(open);
   });
 }
 

@@ -11,6 +11,8 @@ import { tilesForGrowth, tileWidth } from "./layout.js";
 import { createTileNodeReader } from "./nodes.js";
 import { createTileCache } from "./tile-cache.js";
 import { entriesPath, parseTilePath, tilePath } from "./path.js";
+import { resumeTree } from "./resume.js";
+import { createTreeBuilder } from "../merkle/tree.js";
 
 const coded = (code: "ERR_TILE_MALFORMED" | "ERR_ENTRY_TOO_LARGE") => (run: () => unknown) => {
   try {
@@ -201,3 +203,43 @@ test("an entry of 65,535 bytes fits a bundle and one byte more does not", () => 
   expect(decodeBundle(encodeBundle([largest]), 1)[0]?.length).toBe(65_535);
   expect(coded("ERR_ENTRY_TOO_LARGE")(() => encodeBundle([new Uint8Array(65_536)]))).toBe(true);
 });
+
+test("a tree resumed from its tiles at any size grows like the whole tree", async () => {
+  const leaves = Array.from({ length: 70_000 }, (_, at) =>
+    leafHash(new TextEncoder().encode(`${at}`)),
+  );
+  const levels: Uint8Array[][] = [leaves];
+  for (let below = leaves; below.length >= 256;) {
+    below = Array.from({ length: Math.floor(below.length / 256) }, (_, at) =>
+      rootOfLevel(below.slice(at * 256, (at + 1) * 256)),
+    );
+    levels.push(below);
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 69_990 }), async (size) => {
+      const { frontier, levels: partial } = await resumeTree(
+        size,
+        async ({ level, index, width }) =>
+          encodeTile((levels[level] ?? []).slice(index * 256, index * 256 + width)),
+      );
+      const resumed = createTreeBuilder(frontier);
+      const whole = createTreeBuilder();
+      for (const leaf of leaves.slice(0, size)) whole.append(leaf);
+      const tiles = createTileBuilder(partial);
+      for (const leaf of leaves.slice(size, size + 5)) {
+        resumed.append(leaf);
+        whole.append(leaf);
+        tiles.append(leaf);
+      }
+      expect(encodeHex(resumed.root())).toBe(encodeHex(whole.root()));
+      for (const tile of tiles.partials()) {
+        const expected = (levels[tile.level] ?? []).slice(
+          tile.index * 256,
+          tile.index * 256 + tile.width,
+        );
+        expect(tile.hashes.map(encodeHex)).toEqual(expected.map(encodeHex));
+      }
+    }),
+    { numRuns: 25 },
+  );
+}, 60_000);

@@ -56,7 +56,7 @@ export async function* verifyBundlesOnThreads(
   };
   try {
     const queue: Promise<BundleReport>[] = [];
-    for (let next = 0; next < plan.bundles || queue.length > 0;) {
+    for (let next = plan.first; next < plan.bundles || queue.length > 0;) {
       while (next < plan.bundles && queue.length < count * AHEAD) {
         queue.push(ask(next, await plan.nextLines(next)));
         next += 1;

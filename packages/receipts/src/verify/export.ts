@@ -18,6 +18,7 @@ import { normalKey } from "./receipt.js";
 import { openReceiptsFile } from "./receipts-file.js";
 import type { Check, CheckId, SignerTrust, Verification } from "./result.js";
 import { conclude, failed, failedBy, held, skipped } from "./result.js";
+import { readRemoval } from "./removal.js";
 import { createReceiptSignatures } from "./signature.js";
 import type { Tallies } from "./tally.js";
 import { mergeTallies, tallyCheck } from "./tally.js";
@@ -26,6 +27,8 @@ import { createExportTree } from "./tree.js";
 /** The bundles to verify, and the entries that each key may sign. */
 export type BundlePlan = {
   readonly size: number;
+  /** The first bundle; earlier ones were removed. */
+  readonly first: number;
   readonly bundles: number;
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
   /**
@@ -96,7 +99,7 @@ async function* verifyInOrder(
 ): AsyncGenerator<BundleReport> {
   const signatures = createReceiptSignatures(options.verifySignature);
   const context: BundleContext = { reader, signatures, periods: plan.periods };
-  for (let index = 0; index < plan.bundles; index += 1) {
+  for (let index = plan.first; index < plan.bundles; index += 1) {
     const lines = await plan.nextLines(index);
     yield await verifyBundle(index, bundleWidth(index, plan.size), context, lines);
   }
@@ -148,15 +151,19 @@ export async function verifyExport(
   // Without a signed size the expected entries are unknown.
   if (checkpoint === undefined) return conclude(checks, log.signers);
   const { size } = checkpoint;
+  const removed = await readRemoval(reader, size);
+  if (removed !== undefined) checks.push(removed.check);
+  if (removed?.check.status === "failed") return conclude(checks, log.signers);
   const receipts = await openReceiptsFile(reader);
   const plan: BundlePlan = {
     size,
+    first: (removed?.tree?.frontier.size ?? 0) / TILE_WIDTH,
     nextLines: (index) => receipts.next(bundleWidth(index, size)),
     bundles: Math.ceil(size / TILE_WIDTH),
     periods: keys.records === undefined ? undefined : keyPeriods(keys.records),
   };
   const tallies: Tallies = new Map();
-  const tree = createExportTree(reader, tallies);
+  const tree = createExportTree(reader, tallies, removed?.tree);
   const used = new Set<string>();
   const duplicates = options.duplicates ?? createDuplicateFinder();
   const reports = options.verifyBundles?.(plan) ?? verifyInOrder(plan, reader, options);

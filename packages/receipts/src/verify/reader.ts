@@ -20,6 +20,7 @@ export const EXPORT_FILES = {
   receipts: "receipts.jsonl",
   readme: "README.md",
   proofs: "proofs",
+  removed: "removed.json",
 } as const;
 
 /** Reads a partial tile or bundle, or the full one that replaced it (C2SP tlog-tiles). */

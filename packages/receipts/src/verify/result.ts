@@ -18,6 +18,7 @@ export type CheckId =
   | "checkpoint-consistency"
   | "key-history"
   | "entries-complete"
+  | "entries-removed"
   | "leaf-tiles"
   | "upper-tiles"
   | "tree-root"
@@ -42,6 +43,7 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "checkpoint-consistency": "The log only grew since the older checkpoint",
   "key-history": "Each key is signed by the key before it",
   "entries-complete": "Every entry up to the signed size is there",
+  "entries-removed": "A signed entry announces the removal of the entries that are not there",
   "leaf-tiles": "The leaf tiles are the hashes of the entries",
   "upper-tiles": "The upper tiles are the hashes of the tiles below",
   "tree-root": "The entries hash to the signed root",

@@ -4,6 +4,7 @@ import { createTreeBuilder } from "../merkle/tree.js";
 import type { HashTile } from "../tiles/build.js";
 import { createTileBuilder } from "../tiles/build.js";
 import { TILE_WIDTH } from "../tiles/path.js";
+import type { ResumedTree } from "../tiles/resume.js";
 import type { BundleReport } from "./bundle.js";
 import type { ExportReader } from "./reader.js";
 import { readTileFile } from "./reader.js";
@@ -19,9 +20,16 @@ export type ExportTree = {
 };
 
 /** Compares the tiles above the leaves; each of their hashes covers a full tile below. */
-export function createExportTree(reader: ExportReader, tallies: Tallies): ExportTree {
-  const above = createTileBuilder();
-  const perfect = createTreeBuilder();
+export function createExportTree(
+  reader: ExportReader,
+  tallies: Tallies,
+  resumed?: ResumedTree,
+): ExportTree {
+  const above = createTileBuilder(resumed?.levels.slice(1));
+  // Full bundles are perfect subtrees: the frontier over their roots has the hashes of their leaves.
+  const perfect = createTreeBuilder(
+    resumed && { ...resumed.frontier, size: resumed.frontier.size / TILE_WIDTH },
+  );
   // The first broken entry of each bundle: more precise than a hash over many.
   const broken = new Map<number, number>();
   let tail: readonly Uint8Array[] | undefined;
