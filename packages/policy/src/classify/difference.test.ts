@@ -433,6 +433,26 @@ test("a condition that cannot know what changes has no answer", () => {
   expect(answer("event.type == 'STATE_SNAPSHOT'", classifyEvent(large, known), large)).toBe(true);
 });
 
+test("above the bound a snapshot has the classes of all rules, and that without a rule unless one names every path", () => {
+  const everything = { match: "/**", classification: "display" } as const;
+  const secret = { match: "/secret", classification: "destroy" } as const;
+  const theme = { match: "/theme/**", classification: "navigate" } as const;
+  type Rule = typeof everything | typeof secret | typeof theme;
+  const classesOf = (rules: Rule[], keys: number): string[] => {
+    const snapshot = Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 0]));
+    const refinements = compileRefinements({ state: rules });
+    const client = new ClientState({});
+    const facts = classifyEvent({ type: "STATE_SNAPSHOT", snapshot }, { refinements, client });
+    return [facts, ...(facts.also ?? [])].map(({ classification }) => classification).toSorted();
+  };
+  for (const keys of [MAX_CHANGES - 1, MAX_CHANGES + 1, 3 * MAX_CHANGES]) {
+    expect(classesOf([everything], keys)).toEqual(["display"]);
+  }
+  expect(classesOf([secret, everything], MAX_CHANGES - 1)).toEqual(["display"]);
+  expect(classesOf([secret, everything], MAX_CHANGES + 1)).toEqual(["destroy", "display"]);
+  expect(classesOf([theme], MAX_CHANGES + 1)).toEqual(["mutate", "navigate"]);
+});
+
 test("a condition has no answer about a patch or an empty state of a client that could not send its state", () => {
   const when = 'event.delta.exists(op, op.path == "/user/role")';
   const opened = (): ClientState => new ClientState({}, [], undefined, [], true);

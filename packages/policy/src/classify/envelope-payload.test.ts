@@ -121,6 +121,17 @@ test("the role of a text is the assistant's", () => {
   expect(derived("text_stream", { text: "x", role: "assistant" })).toBe("display");
 });
 
+test("a text has one spelling of each id: clients differ in which of two they read", () => {
+  for (const [one, other] of [
+    ["run_id", "runId"],
+    ["thread_id", "threadId"],
+    ["id", "messageId"],
+  ] as const) {
+    expect(derived("text_stream", { text: "x", [one]: "a" })).toBe("display");
+    expect(derived("text_stream", { text: "x", [one]: "a", [other]: "a" })).toBe("submit");
+  }
+});
+
 // The same verb, in any notation of an agent.
 const VERBS = ["create", "Mounted", "open", "update", "changed", "close", "DESTROYED", "unmount"];
 const verb = fc.constantFrom(...VERBS);

@@ -23,16 +23,13 @@ const members = (check: MemberCheck, ...names: readonly string[]): Record<string
 
 /** Members that name a message. */
 export const MESSAGE_IDS: readonly string[] = ["id", "message_id", "messageId"];
-/** Members that name the run or the thread. */
-export const RUN_IDS: readonly string[] = [
-  "run_id",
-  "runId",
-  "thread_id",
-  "threadId",
-  "parent_run_id",
-  "parentRunId",
+/** Members that name the run, the thread or the parent run, with the spellings of each. */
+export const RUN_IDS: readonly (readonly string[])[] = [
+  ["run_id", "runId"],
+  ["thread_id", "threadId"],
+  ["parent_run_id", "parentRunId"],
 ];
-const IDS = members(isText, ...MESSAGE_IDS, ...RUN_IDS);
+const IDS = members(isText, ...MESSAGE_IDS, ...RUN_IDS.flat());
 
 /** Members of a `text_stream` payload that a client appends to a message. */
 export const APPENDED_MEMBERS: readonly string[] = ["text", "delta", "content", "chunk"];
@@ -64,7 +61,7 @@ export const PAYLOAD_FORMS: Readonly<Partial<Record<UiEventType, PayloadForm>>> 
       role: isOneOf("assistant"),
       format: isOneOf("markdown", "text", "plain"),
     },
-    alternatives: [APPENDED_MEMBERS, MESSAGE_IDS],
+    alternatives: [APPENDED_MEMBERS, MESSAGE_IDS, ...RUN_IDS],
     classification: "display",
     otherwise: "submit",
   },

@@ -80,6 +80,12 @@ const STRICTEST: Verb = "destroy";
  */
 const MAX_VALUES = 10_000;
 
+/** Maximum number of characters that are searched for verbs; a larger payload counts as the strictest. */
+const MAX_CHARACTERS = 200_000;
+
+/** Maximum length of an id or of the name of a step; AG-UI events have the same limit. */
+const LONGEST_LABEL = 1024;
+
 /** Maximum length of a member name; a longer one counts as the strictest. */
 const LONGEST_NAME = 64;
 
@@ -95,9 +101,13 @@ export function componentClass(payload: JsonValue | undefined): Verb {
   let hasVerbMember = false;
   const open: Place[] = [{ value: payload ?? null, isVerb: false }];
   let seen = 0;
+  let characters = 0;
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     if ((seen += 1) > MAX_VALUES) return STRICTEST;
     const { value, isVerb } = place;
+    if (typeof value === "string" && (characters += value.length) > MAX_CHARACTERS) {
+      return STRICTEST;
+    }
     if (Array.isArray(value)) {
       for (const item of value) open.push({ value: item, isVerb });
     } else if (isJsonObject(value)) {
@@ -172,9 +182,10 @@ const HARMLESS = new RegExp(
 
 /**
  * Whether a text about the progress of a run could be read as a verb: one of its words or names
- * contains one.
+ * contains one. A text that is longer than any id or name counts as one.
  */
 export function hasVerb(text: string): boolean {
+  if (text.length > LONGEST_LABEL) return true;
   if (isOpaque(text)) return false;
   return toVisible(text)
     .split(/\s+/u)

@@ -14,6 +14,8 @@ export type Aspect = {
   readonly classification: Classification;
   /** The class that we derived. */
   readonly derived: Classification;
+  /** The path of a state that the effect comes from, as {@link plainPointer} writes it. */
+  readonly path?: string;
 };
 
 /** A tool call that an event contains or belongs to. */

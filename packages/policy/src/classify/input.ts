@@ -39,7 +39,9 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
   const written = context.stateEchoed === true ? undefined : writtenState(input.state, context);
   if (written !== undefined && !isEmpty(written)) {
     const base = partAspect("state", refinements);
-    aspects.push(...snapshotAspects(base, {}, written, refinements.inboundState));
+    for (const aspect of snapshotAspects(base, {}, written, refinements.inboundState)) {
+      aspects.push({ ...aspect, path: `/state${aspect.path ?? ""}` });
+    }
   }
   const [first, ...rest] = strictestFirst(aspects as [Aspect, ...Aspect[]]);
   const declared = (input.tools ?? []).map((tool) => tool.name);

@@ -1,5 +1,6 @@
 import { isGlob, matchesGlob } from "../patterns/glob.js";
 import type { PointerGlob } from "../patterns/pointer-glob.js";
+import { plainPointer } from "./plain-pointer.js";
 import type { StateRefinement } from "./refinement.js";
 
 /**
@@ -17,11 +18,13 @@ type Reached = {
  * the names it passes.
  */
 export class RuleWalk {
-  /** Indexes of the touched rules. */
-  readonly hit = new Set<number>();
-  /** Whether a path was touched that no rule names. */
-  unnamed = false;
+  /** Indexes of the touched rules, each with the first path that touched it. */
+  readonly hit = new Map<number, string>();
+  /** The first path that was touched and that no rule names. */
+  unnamedPath: string | undefined;
   readonly #rules: number;
+  /** Whether one rule names every path, such as `/**`. */
+  readonly #isCovered: boolean;
   readonly #segments: (string | number)[] = [];
   /** The matches after each segment, as far as they were queried. */
   readonly #levels: (readonly Reached[])[];
@@ -31,11 +34,12 @@ export class RuleWalk {
     this.#levels = [
       rules.map(({ glob }, rule) => ({ rule, glob, places: withClosure(glob, [0]) })),
     ];
+    this.#isCovered = this.#level().some((rule) => isMatch(rule) && coversAllBelow(rule));
   }
 
   /** Whether every possible result was found. */
   get isDone(): boolean {
-    return this.unnamed && this.hit.size === this.#rules;
+    return (this.unnamed || this.#isCovered) && this.hit.size === this.#rules;
   }
 
   /** Whether nothing below the current path can add a result. */
@@ -82,13 +86,13 @@ export class RuleWalk {
   /** Touches the current path; the first rule that names it decides. Returns whether one does. */
   touch(): boolean {
     const named = this.#level().find(isMatch);
-    if (named !== undefined) this.hit.add(named.rule);
+    if (named !== undefined) this.#add(named.rule);
     return named !== undefined;
   }
 
   /** Touches everything that may be below the current path. */
   touchBelow(): void {
-    for (const { rule } of this.#level()) this.hit.add(rule);
+    for (const { rule } of this.#level()) this.#add(rule);
   }
 
   /** Whether one rule names every path that may be below the current one. */
@@ -100,13 +104,27 @@ export class RuleWalk {
    * Touches everything that may be below the current path, except rules that name the path itself.
    */
   touchMembers(): void {
-    for (const reached of this.#level()) if (!isMatch(reached)) this.hit.add(reached.rule);
+    for (const reached of this.#level()) if (!isMatch(reached)) this.#add(reached.rule);
   }
 
-  /** Touches everything. */
+  /** Touches every path: every rule, and a path without a rule unless one rule names them all. */
   touchAll(): void {
-    for (let rule = 0; rule < this.#rules; rule++) this.hit.add(rule);
-    this.unnamed = true;
+    for (let rule = 0; rule < this.#rules; rule++) this.#add(rule);
+    if (!this.#isCovered) this.touchUnnamed();
+  }
+
+  /** Touches the current path as one that no rule names. */
+  touchUnnamed(): void {
+    this.unnamedPath ??= plainPointer(this.#segments);
+  }
+
+  /** Whether a path was touched that no rule names. */
+  get unnamed(): boolean {
+    return this.unnamedPath !== undefined;
+  }
+
+  #add(rule: number): void {
+    if (!this.hit.has(rule)) this.hit.set(rule, plainPointer(this.#segments));
   }
 
   #level(): readonly Reached[] {

@@ -84,7 +84,7 @@ function touchDifferences(
     changed(_op, _value, isLeaf) {
       changes += 1;
       if (changes > MAX_CHANGES) walk.touchAll();
-      else if (!walk.touch() && isLeaf()) walk.unnamed = true;
+      else if (!walk.touch() && isLeaf()) walk.touchUnnamed();
       return !isDone();
     },
   });
@@ -117,8 +117,11 @@ function* membersToVisit(
  */
 function touchResult(walk: RuleWalk, before: JsonValue | undefined, patch: JsonPatch): void {
   const after = before === undefined ? undefined : patchedState(before, patch);
-  if (before === undefined || after === undefined) walk.unnamed = true;
-  else touchDifferences(walk, before, after, CLIENT_PATCH_LIMITS.maxWork, () => walk.unnamed);
+  if (before === undefined || after === undefined) walk.touchUnnamed();
+  else {
+    const isDone = (): boolean => walk.unnamed || walk.isDone;
+    touchDifferences(walk, before, after, CLIENT_PATCH_LIMITS.maxWork, isDone);
+  }
 }
 
 function patchedState(before: JsonValue, patch: JsonPatch): JsonValue | undefined {
@@ -150,7 +153,7 @@ function touchPointer(walk: RuleWalk, pointer: string, op: JsonPatch[number]["op
     }
     walk.enter(segment);
   });
-  if (!walk.touch()) walk.unnamed = true;
+  if (!walk.touch()) walk.touchUnnamed();
   walk.touchBelow();
   isCovered &&= walk.coversBelow();
   const other = asReadByClients(path);
@@ -187,12 +190,17 @@ export function asReadByClients(path: readonly string[]): readonly string[] | un
 function toAspects(
   base: Aspect,
   state: Refinements["state"],
-  { hit, unnamed }: RuleWalk,
+  { hit, unnamedPath }: RuleWalk,
 ): [Aspect, ...Aspect[]] {
-  const aspects: Aspect[] = unnamed ? [base] : [];
-  for (const index of hit) aspects.push(refine(base, state[index]?.refinement));
+  const aspects: Aspect[] = unnamedPath === undefined ? [] : [at(base, unnamedPath)];
+  for (const [index, path] of hit) aspects.push(at(refine(base, state[index]?.refinement), path));
   const [first, ...rest] = aspects;
   return first === undefined
     ? [{ ...base, classification: "display", derived: "display" }]
     : strictestFirst([first, ...rest]);
+}
+
+/** The root names no path. */
+function at(aspect: Aspect, path: string): Aspect {
+  return path === "" ? aspect : { ...aspect, path };
 }

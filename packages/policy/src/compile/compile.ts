@@ -1,3 +1,4 @@
+import type { Aspect } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
 import { compileRefinements } from "../classify/refinement.js";
 import { compileContentSettings } from "../content/settings.js";
@@ -214,10 +215,16 @@ function withRule(rules: string[] | undefined, rule: string): string[] {
 function checkRule(rule: Rule, facts: DecisionFacts): Denial | undefined {
   const { event } = facts;
   const denial = rule.check(facts, event);
-  if (denial !== undefined || !rule.perAspect || event.also === undefined) return denial;
+  if (denial !== undefined) return rule.perAspect ? placed(denial, event) : denial;
+  if (!rule.perAspect || event.also === undefined) return denial;
   for (const aspect of event.also) {
     const further = rule.check(facts, aspect);
-    if (further !== undefined) return further;
+    if (further !== undefined) return placed(further, aspect);
   }
   return undefined;
+}
+
+/** The denial with the path of the effect that it is about. */
+function placed(denial: Denial, { path }: Aspect): Denial {
+  return path === undefined ? denial : Object.freeze({ ...denial, path });
 }

@@ -48,7 +48,8 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
   const refuse = (finding: ContentFinding): Denial => {
     const { kind } = finding;
     const reason = `${what[kind]}${placeOf(finding)}; ag_ui_content with ${SETTINGS[kind]} lets it through`;
-    return denials(`ag_ui_content.${kind}`, onBlock)("content_refused", reason);
+    const denial = denials(`ag_ui_content.${kind}`, onBlock)("content_refused", reason);
+    return finding.part === undefined ? denial : { ...denial, path: finding.part };
   };
   return [
     {

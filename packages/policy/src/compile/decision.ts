@@ -47,6 +47,10 @@ export type Denial = {
   readonly reason: string;
   readonly reasonCode: ReasonCode;
   readonly onBlock: OnBlock;
+  /** JSON Pointer of the part that decided: a path of the state, or a part of the event or request. Never a value. */
+  readonly path?: string;
+  /** The tool that decided, where an event is about several. */
+  readonly tool?: string;
 };
 
 /** An allow; `observed` is the block that a rule in observe mode would have made. */

@@ -44,7 +44,8 @@ export function compileToolRules(document: PolicyDocument): CompiledTools {
         if (toolCalls === undefined) return undefined;
         for (const call of toolCalls) {
           const denial = judge(event, call);
-          if (denial !== undefined) return denial;
+          if (denial === undefined) continue;
+          return toolCalls.length === 1 ? denial : { ...denial, tool: call.name };
         }
         return undefined;
       },
@@ -62,8 +63,10 @@ export function compileToolRules(document: PolicyDocument): CompiledTools {
       block: "ag_ui_tools",
       mode,
       perAspect: false,
-      check: ({ event }) =>
-        event.declaredTools?.every((name) => mayDeclare(name)) === false ? undeclared : undefined,
+      check({ event }) {
+        const tool = event.declaredTools?.find((name) => !mayDeclare(name));
+        return tool === undefined ? undefined : { ...undeclared, tool };
+      },
       saw: ({ event }) => ({ declared: [...(event.declaredTools ?? [])] }),
     },
   ];

@@ -99,57 +99,161 @@ test("an agent that varies every id is stopped before a long text is scanned for
   expect(stop).toThrow(/maxReadMessages/);
 });
 
-/** The same, with a scanner of its own for each way: slow, and easy to believe. */
-class OwnScanners {
-  readonly #scanners = new Map<string, TextScanner>();
+/** The names of one thing in a payload: a client reads one of them, or the first that it finds. */
+const NAMES = [
+  ["id", "message_id", "messageId"],
+  ["run_id", "runId"],
+  ["parent_run_id", "parentRunId"],
+  ["thread_id", "threadId"],
+];
+const PLACES = [
+  "target/component_type",
+  "target/component_id",
+  "agent_id",
+  "session_id",
+  ...NAMES.flat().map((name) => `payload/${name}`),
+  "payload/format",
+  "payload/role",
+];
+const MEMBERS = ["text", "delta", "content", "chunk", ""];
 
-  read({ agent_id: agent, session_id: session, target, payload }: JsonObject): boolean {
-    const {
-      text,
-      id,
-      run_id: run,
-      parent_run_id: parent,
-      thread_id: thread,
-    } = payload as JsonObject;
-    const { component_type: type, component_id: component } = (target ?? {}) as JsonObject;
-    const keys = [type, component, agent, [session, thread], [run, parent], id]
-      .map((value, place) => [place, JSON.stringify(value ?? null)] as const)
-      .filter(([, value]) => !/^(?:null|\[null,null\])$/.test(value));
+/** A text with values for some places, as an envelope. */
+type Sent = { readonly text: string; readonly member: string; readonly at: Map<string, string> };
+
+function envelopeOf({ text, member, at }: Sent): JsonObject {
+  const made: Record<string, JsonObject[string]> = {};
+  const inner: Record<string, Record<string, string>> = { payload: {}, target: {} };
+  for (const [place, value] of at) {
+    const [outer = "", name] = place.split("/");
+    if (name === undefined) made[outer] = value;
+    else if (inner[outer] !== undefined) inner[outer][name] = value;
+  }
+  return {
+    event_type: "text_stream",
+    ...made,
+    target: inner["target"] ?? {},
+    payload: member === "" ? text : { ...inner["payload"], [member]: text },
+  };
+}
+
+/** A client that appends a text to the earlier texts with the same values, for every choice of values: slow, and easy to believe. */
+class EveryClient {
+  readonly #columns: readonly ((sent: Sent) => string | undefined)[];
+  readonly #texts = new Map<string, string>();
+
+  constructor(places: readonly string[]) {
+    const valueOf = ({ at, member }: Sent, place: string): string | undefined =>
+      member === "" && place.startsWith("payload/") ? undefined : at.get(place);
+    const groups = NAMES.map((names) => names.map((name) => `payload/${name}`)).filter(
+      (names) => names.filter((name) => places.includes(name)).length > 1,
+    );
+    this.#columns = [
+      ({ member }) => member,
+      ...places.map((place) => (sent: Sent) => valueOf(sent, place)),
+      ...groups.map((names) => (sent: Sent) => {
+        const [first] = names.flatMap((name) => valueOf(sent, name) ?? []);
+        return first;
+      }),
+    ];
+  }
+
+  /** Whether one of the texts that the client has now contains a finding. */
+  append(sent: Sent): boolean {
+    const values = this.#columns.map((column) => String(column(sent)));
     let isFound = false;
-    for (let choice = 0; choice < 1 << keys.length; choice += 1) {
-      const way = keys.filter((_, place) => ((choice >> place) & 1) === 1).join("|");
-      const scanner =
-        this.#scanners.get(way) ?? new TextScanner(settingsOf(), { trustsCode: false });
-      this.#scanners.set(way, scanner);
-      isFound = scanner.push(text as string) !== undefined || isFound;
+    for (let choice = 0; choice < 1 << values.length; choice += 1) {
+      const key = `${choice} ${values.filter((_, at) => ((choice >> at) & 1) === 1).join("|")}`;
+      const text = (this.#texts.get(key) ?? "") + sent.text;
+      this.#texts.set(key, text);
+      isFound ||= new TextScanner(settingsOf(), { trustsCode: false }).push(text) !== undefined;
     }
     return isFound;
   }
 }
 
-test("shared scanners find what scanners of their own find", () => {
-  const piece = fc.constantFrom(
-    "![",
-    "](https://evil.example/)",
-    "<img src=",
-    "x>",
-    "ok",
-    "[a](java",
-    "script:x)",
-  );
-  const one = envelope.chain((made) =>
-    piece.map((text) => ({ ...made, payload: { ...made.payload, text } })),
-  );
+const PIECES = ["![", "](https://evil.example/)", "<img src=", "x>", "ok", "[a](java", "script:x)"];
+
+test("a finding that a client gets by joining texts, by any choice of values and absent ones, is found", () => {
+  const stream = fc
+    .uniqueArray(fc.constantFrom(...PLACES), { minLength: 0, maxLength: 4 })
+    .chain((places) =>
+      fc.tuple(
+        fc.constant(places),
+        fc.array(
+          fc.record({
+            text: fc.constantFrom(...PIECES),
+            member: fc.oneof(
+              { weight: 3, arbitrary: fc.constant("text") },
+              fc.constantFrom(...MEMBERS),
+            ),
+            at: fc.tuple(...places.map(() => fc.constantFrom(undefined, undefined, "a", "b"))).map(
+              (values) =>
+                new Map(
+                  places.flatMap((place, at): [string, string][] => {
+                    const value = values[at];
+                    return value === undefined ? [] : [[place, value]];
+                  }),
+                ),
+            ),
+          }),
+          { maxLength: 7 },
+        ),
+      ),
+    );
   fc.assert(
-    fc.property(fc.array(one, { maxLength: 6 }), (envelopes) => {
+    fc.property(stream, ([places, texts]) => {
       const shared = new EnvelopeTexts(settingsOf());
-      const own = new OwnScanners();
-      for (const sent of envelopes as unknown as JsonObject[]) {
-        const isFound = shared.read(sent, MOST) !== null;
-        expect(isFound).toBe(own.read(sent));
-        shared.settle(sent, true);
+      const client = new EveryClient(places);
+      for (const sent of texts) {
+        const made = envelopeOf(sent);
+        const isFound = shared.read(made, MOST) !== null;
+        shared.settle(made, true);
+        const isThere = client.append(sent);
+        expect(isFound).toBe(isThere);
+        // What was found is not delivered; from here on the two would have different texts.
+        if (isThere) return;
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 800 },
   );
+});
+
+test.each([...PLACES, "member"])(
+  "texts without or with the same %s are joined around another one",
+  (place) => {
+    const text = (value: string | undefined, said: string): JsonObject =>
+      envelopeOf({
+        text: said,
+        member: place === "member" ? (value ?? "") : "text",
+        at: new Map(value === undefined || place === "member" ? [] : [[place, value]]),
+      });
+    const values = place === "member" ? ["text", "delta", undefined] : ["a", "b", undefined];
+    for (const own of values) {
+      for (const other of values.filter((value) => value !== own)) {
+        const texts = new EnvelopeTexts(settingsOf());
+        const found = [text(own, "![a](/"), text(other, "zz"), text(own, "/evil.example/x)")].map(
+          (one) => {
+            const hit = texts.read(one, MOST);
+            texts.settle(one, true);
+            return hit === null ? "delivered" : "found";
+          },
+        );
+        expect(found).toEqual(["delivered", "delivered", "found"]);
+      }
+    }
+  },
+);
+
+test("of more messages than are kept apart, one that returns ends the run, and texts without an id go on", () => {
+  const texts = new EnvelopeTexts(settingsOf());
+  const read = (payload: JsonObject): boolean => {
+    const one = { event_type: "text_stream", payload };
+    const isFound = texts.read(one, MOST) !== null;
+    texts.settle(one, !isFound);
+    return isFound;
+  };
+  read({ text: "![a](/" });
+  for (let at = 0; at < 200; at += 1) read({ text: "word ", message_id: `m${at}` });
+  expect(() => read({ text: "more", message_id: "m5" })).toThrow(/maxReadMessages/);
+  expect(read({ text: "/evil.example/x)" })).toBe(true);
 });

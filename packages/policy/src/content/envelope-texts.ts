@@ -1,16 +1,20 @@
 import { assertWithin } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { APPENDED_MEMBERS, MESSAGE_IDS, RUN_IDS } from "../classify/envelope-payload.js";
+import { APPENDED_MEMBERS } from "../classify/envelope-payload.js";
 import type { ContentFinding } from "./finding.js";
+import { columnsOf, JoinKeys } from "./join-keys.js";
+import type { TextKeys } from "./join-keys.js";
 import { memberOf } from "./parts.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
 
 /** Ways to join texts that one stream keeps apart. */
 const MAX_JOINS = 100_000;
+/** Keys by which clients can join the texts of one stream; each one doubles the ways. */
+const MAX_KEYS = 10;
 /** Messages that one stream keeps apart; the one that was written to the longest time ago makes room. */
 const MAX_MESSAGES = 64;
-/** Message ids that made room: a text of one that returns cannot be read on, and ends the run. */
+/** Messages that made room: a text of one that returns cannot be read on, and ends the run. */
 const MAX_PAST_IDS = 100_000;
 /** How often the delivered texts are read once more, after one that was not delivered. */
 const MAX_REREAD = 32;
@@ -31,13 +35,15 @@ type Joined = { scanner: TextScanner; readonly texts: string[]; length: number; 
  * Reads the texts of `text_stream` envelopes in every way in which a client can join them.
  *
  * A client appends a text to the text that it has for the component, the sender, the message and the member, or for some
- * of these. Every choice is a way; the empty choice joins all texts of the stream. Ways with the same texts share one
- * scanner until a text arrives that only some of them include.
+ * of these; a text without one of them is appended to the others without it. Every choice of keys is a way; the empty
+ * choice joins all texts of the stream. Ways with the same texts share one scanner until a text arrives that only some of
+ * them include.
  */
 export class EnvelopeTexts {
   readonly #settings: ContentSettings;
+  #keys = new JoinKeys();
   readonly #joins = new Map<string, Joined>();
-  /** By message id, the ways that join texts of that message. */
+  /** By key of a message, the ways that join texts of that message. */
   readonly #messages = new Map<string, Set<string>>();
   readonly #past = new Set<string>();
   /** The delivered texts, while they are short enough to be scanned once more. */
@@ -86,6 +92,7 @@ export class EnvelopeTexts {
     assertWithin("maxReadMessages", this.#reread, MAX_REREAD);
     // Too long to be read once more: what the client joins is not known any more.
     if (this.#delivered === undefined) assertWithin("maxReadMessages", MAX_REREAD + 1, MAX_REREAD);
+    this.#keys = new JoinKeys();
     this.#joins.clear();
     this.#messages.clear();
     this.#past.clear();
@@ -95,13 +102,10 @@ export class EnvelopeTexts {
 
   #push(envelope: JsonObject): ContentFinding | null {
     const payload = memberOf(envelope, "payload");
-    const id = messageOf(payload);
-    const places = placesOf(envelope, payload);
     let found: ContentFinding | undefined;
     for (const [member, text] of textsOf(payload)) {
-      const choices = choicesOf([...places, `member ${member}`]);
-      const ways = id === undefined ? choices : [...choices, ...this.#ofMessage(id, choices)];
-      for (const joined of this.#joinedBy(ways)) {
+      const textKeys = this.#keys.next(columnsOf(envelope, payload, member));
+      for (const joined of this.#joinedBy(this.#waysOf(textKeys))) {
         joined.length += text.length;
         // Longer than what is read once more, it is not kept either: ways that part there end the run.
         if (joined.length <= MAX_PARTED) joined.texts.push(text);
@@ -113,25 +117,59 @@ export class EnvelopeTexts {
     return found ?? null;
   }
 
-  /** The ways that join texts of one message. Room is made by the message that was written to the longest time ago. */
-  #ofMessage(id: string, choices: readonly string[]): string[] {
-    if (this.#past.has(id)) assertWithin("maxReadMessages", MAX_MESSAGES + 1, MAX_MESSAGES);
-    const ways = choices.map((choice) => id + choice);
-    const known = this.#messages.get(id) ?? new Set();
-    for (const way of ways) known.add(way);
-    // Last in the order: used just now.
-    this.#messages.delete(id);
-    this.#messages.set(id, known);
-    if (this.#messages.size > MAX_MESSAGES) this.#forgetOldest();
+  /** The ways that include a text: every choice of its keys. */
+  #waysOf({ keys, messages, divided }: TextKeys): string[] {
+    assertWithin("maxReadMessages", keys.length, MAX_KEYS);
+    for (const { from, to } of divided) this.#divide(from, to);
+    for (const message of messages) this.#touch(message, MAX_MESSAGES * messages.length);
+    let ways = [""];
+    for (const key of keys) ways = ways.flatMap((way) => [way, `${way}${key};`]);
     return ways;
+  }
+
+  /** Adds the ways by a new key, which separated the texts so far as another one did, or not at all. */
+  #divide(from: string, to: string): void {
+    assertWithin("maxReadMessages", 3 * this.#joins.size, MAX_JOINS);
+    const [joins, messages, past] = [[...this.#joins], [...this.#messages.keys()], [...this.#past]];
+    const isDivided = (key: string): boolean => key.startsWith(`${from}=`);
+    const added = (key: string): string => `${to}${key.slice(from.length)}`;
+    for (const key of messages.filter(isDivided)) this.#messages.set(added(key), new Set());
+    for (const key of past.filter(isDivided)) this.#past.add(added(key));
+    for (const [way, joined] of joins) {
+      if (from === "") this.#add(`${way}${to}=0;`, joined);
+      const key = way.split(";").find(isDivided);
+      if (key === undefined) continue;
+      this.#add(`${way}${added(key)};`, joined);
+      this.#add(`${way.replace(`${key};`, "")}${added(key)};`, joined);
+    }
+  }
+
+  #add(way: string, joined: Joined): void {
+    joined.ways += 1;
+    this.#set(way, joined);
+  }
+
+  #set(way: string, joined: Joined): void {
+    this.#joins.set(way, joined);
+    for (const key of way.split(";")) this.#messages.get(key)?.add(way);
+  }
+
+  /** Notes that a message was written to. Room is made by the one that was written to the longest time ago. */
+  #touch(message: string, most: number): void {
+    if (this.#past.has(message)) assertWithin("maxReadMessages", MAX_MESSAGES + 1, MAX_MESSAGES);
+    const ways = this.#messages.get(message) ?? new Set();
+    // Last in the order: used just now.
+    this.#messages.delete(message);
+    this.#messages.set(message, ways);
+    if (this.#messages.size > most) this.#forgetOldest();
   }
 
   #forgetOldest(): void {
     const [oldest] = this.#messages;
     if (oldest === undefined) return;
-    const [id, ways] = oldest;
-    this.#messages.delete(id);
-    this.#past.add(id);
+    const [message, ways] = oldest;
+    this.#messages.delete(message);
+    this.#past.add(message);
     assertWithin("maxReadMessages", this.#past.size, MAX_PAST_IDS);
     for (const way of ways) {
       const joined = this.#joins.get(way);
@@ -155,7 +193,7 @@ export class EnvelopeTexts {
       const next = isWhole ? joined : this.#part(joined, own.length);
       all.add(next);
       if (isWhole) continue;
-      for (const way of own) this.#joins.set(way, next);
+      for (const way of own) this.#set(way, next);
       assertWithin("maxReadMessages", this.#joins.size, MAX_JOINS);
     }
     return all;
@@ -186,35 +224,4 @@ function textsOf(payload: JsonValue | undefined): [member: string, text: string]
     const text = memberOf(payload, name);
     return typeof text === "string" ? [[name, text]] : [];
   });
-}
-
-function messageOf(payload: JsonValue | undefined): string | undefined {
-  const [id] = MESSAGE_IDS.flatMap((name) => memberOf(payload, name) ?? []);
-  return id === undefined ? undefined : JSON.stringify(id);
-}
-
-/** The keys of a text apart from its message: the component, and the sender, run and thread. */
-function placesOf(envelope: JsonObject, payload: JsonValue | undefined): string[] {
-  const target = memberOf(envelope, "target");
-  const ids = (names: readonly string[]): JsonValue[] =>
-    names.map((name) => memberOf(payload, name) ?? null);
-  const threadIds = RUN_IDS.filter((name) => name.startsWith("thread"));
-  const runIds = RUN_IDS.filter((name) => !name.startsWith("thread"));
-  const places: readonly [string, JsonValue[]][] = [
-    ["type", [memberOf(target, "component_type") ?? null]],
-    ["component", [memberOf(target, "component_id") ?? null]],
-    ["agent", [memberOf(envelope, "agent_id") ?? null]],
-    ["thread", [memberOf(envelope, "session_id") ?? null, ...ids(threadIds)]],
-    ["run", ids(runIds)],
-  ];
-  return places
-    .filter(([, values]) => values.some((value) => value !== null))
-    .map(([name, values]) => `${name} ${JSON.stringify(values)}`);
-}
-
-/** Every choice of some of the keys. */
-function choicesOf(keys: readonly string[]): string[] {
-  let choices = [""];
-  for (const key of keys) choices = choices.flatMap((choice) => [choice, `${choice}\n${key}`]);
-  return choices;
 }

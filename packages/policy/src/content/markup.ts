@@ -282,6 +282,8 @@ export class Markup {
     if (this.#running !== "" && this.#running !== this.#name) return true;
     this.#leave("text");
     this.#running = "";
+    // markdown-to-jsx opens an element with an end tag at the start of a line, without its attributes.
+    if (this.#name === OVERRIDE_ELEMENT) this.#isPending = true;
     if (this.#beforePlain !== undefined && UNESCAPED_ELEMENTS.has(this.#name)) {
       this.#isUnescaped = this.#beforePlain;
     }

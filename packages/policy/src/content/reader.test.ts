@@ -274,7 +274,7 @@ test("an id for each text of a long stream is allowed, and an id that returns la
     const event = { ...enveloped("text_stream", { id: `c${at}`, delta: "w" }), target: TARGET };
     expect(reader.read({ ...event, agent_id: "a" })).toBeNull();
   }
-  expect(() => reader.read(enveloped("text_stream", { id: "c0", delta: "w" }))).toThrow(
+  expect(() => reader.read(enveloped("text_stream", { id: "c1", delta: "w" }))).toThrow(
     /maxReadMessages/,
   );
 });

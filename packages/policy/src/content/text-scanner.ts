@@ -50,8 +50,8 @@ export class TextScanner {
   #sawRaw = false;
   /** The last character was a carriage return: no line feed follows it so far. */
   #endsInReturn = false;
-  /** Renderers disagree on a carriage return without a line feed: it ends a line, is white space or is removed. */
-  #sawLoneReturn = false;
+  /** Renderers disagree on a carriage return without a line feed: it ends a line, is white space or is removed. See {@link isLooseEnd}. */
+  #sawLooseEnd = false;
   /** The code that is open is code to every renderer once it is closed, and no part of a label. */
   #mayHold = true;
   /** Code in a bracket that is still open would matter as text. */
@@ -87,6 +87,7 @@ export class TextScanner {
       if (this.#passes(code, start + at)) continue;
       if (this.#hidden?.feed(code, start + at) === true)
         found ??= { kind: "hidden", offset: start + at };
+      if (isLooseEnd(code)) this.#distrust();
       if (this.#isSkipped(code)) continue;
       if (code === CARRIAGE_RETURN) {
         if (at + 1 < text.length) this.#readReturn(text.charCodeAt(at + 1));
@@ -113,8 +114,12 @@ export class TextScanner {
   /** Behind a carriage return without a line feed nothing is code, and no blank line ends a tag. */
   #readReturn(next: number): void {
     this.#endsInReturn = false;
-    if (next === LINE_FEED) return;
-    this.#sawLoneReturn = true;
+    if (next !== LINE_FEED) this.#distrust();
+  }
+
+  /** Renderers disagree on where the line ends, and so on what is code behind it. */
+  #distrust(): void {
+    this.#sawLooseEnd = true;
     this.#trustsCode = false;
     this.#isCodeLine = false;
     this.#spans.distrust();
@@ -162,7 +167,7 @@ export class TextScanner {
     if (isRaw) this.#sawRaw = true;
     if (isRaw || blocks.isDisplaced) spans.distrust();
     if (spans.feed(code)) this.#closeSpan();
-    const endsParagraph = blocks.isBetweenParagraphs && !isRaw && !this.#sawLoneReturn;
+    const endsParagraph = blocks.isBetweenParagraphs && !isRaw && !this.#sawLooseEnd;
     const isText = endsParagraph && markup?.endParagraph() === true;
     if (endsParagraph) spans.endParagraph();
     if (spans.isOpen !== this.#wasInSpan) this.#turn(spans.isOpen);
@@ -218,4 +223,9 @@ export class TextScanner {
     this.#inSpan = undefined;
     return finding;
   }
+}
+
+/** Characters that end a line to remarkable alone. */
+function isLooseEnd(code: number): boolean {
+  return code === 0x2028 || code === 0x85 || code === 0x2424;
 }

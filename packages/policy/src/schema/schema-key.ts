@@ -17,6 +17,8 @@ const TEXTS = [
   "NAME",
   "0.1.0",
   "images.example.org",
+  "90d",
+  `sha256:${"0".repeat(64)}`,
   "modal:ID",
   "text_stream",
   "ui:submit:modal",

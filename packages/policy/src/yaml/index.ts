@@ -2,6 +2,7 @@
 export { formatIssue } from "../document/issue.js";
 export type { PolicyIssue as DocumentIssue } from "../document/issue.js";
 export { DEFAULT_POLICY_LIMITS as DEFAULT_DOCUMENT_LIMITS } from "../document/limits.js";
+export { linesOfRules, setPolicyMode, WHOLE_POLICY } from "../document/edit-mode.js";
 export { readYaml } from "../document/read-yaml.js";
 export { issueAt } from "../document/source.js";
 export { validateAgainstSchema } from "../document/validate.js";

