@@ -1,4 +1,4 @@
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { isJsonObject, parseJson } from "@countersign/core";
 
 /** Something a text asks for. A rule-driven stand-in for a language model, so that runs repeat exactly. */
@@ -21,20 +21,38 @@ export type Intent =
   | { readonly kind: "repeat"; readonly word: string; readonly times: number }
   | { readonly kind: "use"; readonly name: string; readonly args: JsonObject }
   | { readonly kind: "ask"; readonly agent: string; readonly text: string }
+  | { readonly kind: "draw"; readonly activityType: string; readonly content: JsonObject }
+  | { readonly kind: "patch"; readonly activityType: string; readonly patch: readonly JsonValue[] }
+  | { readonly kind: "page"; readonly html: string }
+  | { readonly kind: "refund"; readonly amount: number; readonly times: number }
   | { readonly kind: "topic"; readonly topic: Topic };
 
 /** Things to talk about that need no detail. */
-export type Topic = "balance" | "summary" | "prompt" | "key" | "form" | "password" | "debug";
+export type Topic =
+  | "balance"
+  | "summary"
+  | "prompt"
+  | "key"
+  | "form"
+  | "password"
+  | "debug"
+  | "cards"
+  | "payment"
+  | "profile"
+  | "order";
 
 type Reader = { readonly pattern: RegExp; read(match: RegExpExecArray): Intent | undefined };
 
-const object = (text: string | undefined): JsonObject => {
+const json = (text: string | undefined): JsonValue => {
   try {
-    const value = parseJson(text ?? "{}");
-    return isJsonObject(value) ? value : {};
+    return parseJson(text ?? "{}");
   } catch {
-    return {};
+    return null;
   }
+};
+const object = (text: string | undefined): JsonObject => {
+  const value = json(text);
+  return isJsonObject(value) ? value : {};
 };
 
 const READERS: readonly Reader[] = [
@@ -87,6 +105,30 @@ const READERS: readonly Reader[] = [
     pattern: /\bask the agent ([\w-]+): (.+)/gu,
     read: ([, agent = "", text = ""]) => ({ kind: "ask", agent, text }),
   },
+  {
+    pattern: /\bdraw this ([\w-]+): (\{.+\})/gu,
+    read: ([, activityType = "", content]) => ({
+      kind: "draw",
+      activityType,
+      content: object(content),
+    }),
+  },
+  {
+    pattern: /\bthen patch it as ([\w-]+): (\[.+\])/gu,
+    read([, activityType = "", text]) {
+      const patch = json(text);
+      return Array.isArray(patch) ? { kind: "patch", activityType, patch } : undefined;
+    },
+  },
+  { pattern: /\bgenerate this page: (.+)/gu, read: ([, html = ""]) => ({ kind: "page", html }) },
+  {
+    pattern: /\brefund (\d+) each, (\d+) times/gu,
+    read: ([, amount, times]) => ({
+      kind: "refund",
+      amount: Number(amount),
+      times: Math.min(Number(times), 20),
+    }),
+  },
 ];
 
 const TOPICS: readonly (readonly [RegExp, Topic])[] = [
@@ -97,6 +139,10 @@ const TOPICS: readonly (readonly [RegExp, Topic])[] = [
   [/\blogin form\b/iu, "form"],
   [/\bask me for my password\b/iu, "password"],
   [/\bdebug output\b/iu, "debug"],
+  [/\bshow me my cards\b/iu, "cards"],
+  [/\bwhich card does bob\b/iu, "payment"],
+  [/\bfill in the form for bob\b/iu, "profile"],
+  [/\border the premium account\b/iu, "order"],
 ];
 
 /** The intents of a text, in the order of the rules above. */

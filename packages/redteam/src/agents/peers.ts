@@ -1,3 +1,4 @@
+import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../oatf/json/values.js";
 import { textMessage, textsIn } from "./a2a-message.js";
@@ -25,6 +26,9 @@ export type PeerAnswer = {
   readonly name: string;
   readonly args: JsonObject;
   readonly text: string;
+  /** The server and the `ui://` resource of a tool that has an application (MCP Apps), and the whole result. */
+  readonly app?: { readonly server: string; readonly resourceUri: string };
+  readonly result?: JsonValue;
 };
 
 /** Everything that the peers said. */
@@ -44,7 +48,9 @@ export async function consultPeers(
   manners: PeerManners,
 ): Promise<PeerTexts> {
   const consulted = await Promise.all([
-    ...Object.values(mcp).map((url) => consultTools(url, words, manners).catch(() => NOTHING)),
+    ...Object.entries(mcp).map(([name, url]) =>
+      consultTools(name, url, words, manners).catch(() => NOTHING),
+    ),
     ...Object.entries(a2a).map(([name, url]) =>
       consultAgent(name, url, words).catch(() => NOTHING),
     ),
@@ -55,7 +61,12 @@ export async function consultPeers(
   };
 }
 
-async function consultTools(url: string, words: string, manners: PeerManners): Promise<PeerTexts> {
+async function consultTools(
+  server: string,
+  url: string,
+  words: string,
+  manners: PeerManners,
+): Promise<PeerTexts> {
   const client = await connect(url, manners);
   try {
     const offered = client.getServerCapabilities() ?? {};
@@ -74,7 +85,16 @@ async function consultTools(url: string, words: string, manners: PeerManners): P
       const { name, args } = intent;
       if (tools.some((tool) => tool.name === name)) {
         const result = await client.callTool({ name, arguments: args }, undefined, REQUEST);
-        answers.push({ name, args, text: textsOf(listMember(result, "content")) });
+        const text = textsOf(listMember(result, "content"));
+        const ui = ownMember(tools.find((tool) => tool.name === name)?._meta as JsonValue, "ui");
+        const resourceUri = textMember(ui, "resourceUri");
+        answers.push({
+          name,
+          args,
+          text,
+          result: result as JsonValue,
+          ...(resourceUri === undefined ? {} : { app: { server, resourceUri } }),
+        });
       } else if (resources.some(({ uri }) => uri === name)) {
         const { contents } = await client.readResource({ uri: name }, REQUEST);
         answers.push({
@@ -93,6 +113,23 @@ async function consultTools(url: string, words: string, manners: PeerManners): P
       }
     }
     return { presented, answers };
+  } finally {
+    await client.close();
+  }
+}
+
+/** Sends one request to a tool server; `undefined` if the server rejects it. */
+export async function requestPeer(
+  url: string,
+  method: string,
+  params: JsonObject,
+): Promise<JsonValue | undefined> {
+  const { ResultSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  const client = await connect(url, { elicit: () => undefined });
+  try {
+    return (await client.request({ method, params }, ResultSchema, REQUEST)) as JsonValue;
+  } catch {
+    return undefined;
   } finally {
     await client.close();
   }

@@ -39,6 +39,14 @@ export type Turn = {
 
 const PIECE = 12;
 
+/** A text in pieces, cut without regard for words. */
+export function pieces(text: string): string[] {
+  const size = Math.max(PIECE, Math.ceil(text.length / 200));
+  const cut: string[] = [];
+  for (let at = 0; at < text.length; at += size) cut.push(text.slice(at, at + size));
+  return cut;
+}
+
 /** A run that begins. */
 export function createTurn(threadId: string, runId: string, started: JsonObject = {}): Turn {
   const events: JsonObject[] = [];
@@ -54,16 +62,15 @@ export function createTurn(threadId: string, runId: string, started: JsonObject 
     say(text, role = "assistant") {
       const messageId = randomUUID();
       emit({ type: "TEXT_MESSAGE_START", messageId, role });
-      const size = Math.max(PIECE, Math.ceil(text.length / 200));
-      for (let at = 0; at < text.length; at += size) {
-        emit({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: text.slice(at, at + size) });
-      }
+      for (const delta of pieces(text)) emit({ type: "TEXT_MESSAGE_CONTENT", messageId, delta });
       emit({ type: "TEXT_MESSAGE_END", messageId });
     },
     call(toolCallName, args, id) {
       const toolCallId = id ?? randomUUID();
       emit({ type: "TOOL_CALL_START", toolCallId, toolCallName });
-      emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(args) });
+      for (const delta of pieces(JSON.stringify(args))) {
+        emit({ type: "TOOL_CALL_ARGS", toolCallId, delta });
+      }
       emit({ type: "TOOL_CALL_END", toolCallId });
       return toolCallId;
     },

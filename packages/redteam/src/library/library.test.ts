@@ -49,7 +49,7 @@ describe.each(documents)("$name", (loaded) => {
     for (const { id } of mappings) expect(id).toMatch(/:20\d\d$/);
     expect(document.attack.severity).toBeDefined();
     for (const indicator of document.attack.indicators ?? []) {
-      expect(indicator.direction).toBe("response");
+      expect(indicator.direction).toBe(indicator.protocol === "ag_ui" ? "response" : "request");
       expect(indicator.tier).toBeDefined();
     }
   });

@@ -57,3 +57,43 @@ test("names follow their calls through any interleaving", () => {
     { numRuns: 50 },
   );
 });
+
+const place = { messageId: "m", activityType: "page" };
+const activityOf = (joined: ReturnType<typeof createAccumulator>) =>
+  joined.entries().find(({ event }) => event === "_accumulated_activity")?.content;
+
+test("an activity comes back as its patches leave it, and its text whole however it was cut", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), (pieces) => {
+      const joined = createAccumulator();
+      joined.add("activity_snapshot", { ...place, content: { html: [] } });
+      for (const value of pieces) {
+        joined.add("activity_delta", { ...place, patch: [{ op: "add", path: "/html/-", value }] });
+      }
+      const content = { html: pieces };
+      expect(activityOf(joined)).toEqual({ ...place, content, text: pieces.join("") });
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a delta changes the type of an activity; one that does not apply leaves nothing to judge", () => {
+  const joined = createAccumulator();
+  joined.add("activity_delta", { ...place, patch: [] });
+  expect(activityOf(joined)).toBeUndefined();
+  joined.add("activity_snapshot", { ...place, content: { a: 1 } });
+  joined.add("activity_snapshot", { ...place, content: { b: 2 }, replace: false });
+  joined.add("activity_delta", { messageId: "m", activityType: "form", patch: [] });
+  expect(activityOf(joined)).toMatchObject({ activityType: "form", content: { a: 1 } });
+  for (const patch of [
+    [{ op: "remove", path: "/zzz" }],
+    [{ path: "/a" }],
+    [null],
+    [{ op: "move", path: "/b" }],
+  ]) {
+    const broken = createAccumulator();
+    broken.add("activity_snapshot", { ...place, content: { a: 1 } });
+    broken.add("activity_delta", { ...place, patch });
+    expect(activityOf(broken)).toBeUndefined();
+  }
+});

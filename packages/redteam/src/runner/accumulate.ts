@@ -1,7 +1,10 @@
-import { ownMember, parseJson, setMember } from "@countersign/core";
+import { isJsonObject, ownMember, parseJson, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
+import type { JsonPatch } from "@countersign/wire";
+import { applyJsonPatch } from "@countersign/wire/reduce";
 import { listMember, sortedText, textMember } from "../oatf/json/values.js";
 import {
+  ACCUMULATED_ACTIVITY,
   ACCUMULATED_MESSAGE,
   ACCUMULATED_REASONING,
   ACCUMULATED_RESPONSE,
@@ -11,6 +14,8 @@ import {
 type Call = { id: string; name: string; arguments: string; result: string | null };
 type Text = { id: string; role: string; content: string; tool_calls: Call[] };
 type Thought = { id: string; content: string };
+/** `content` is undefined after a patch that did not apply, because pages then differ. */
+type Activity = { type: string; content: JsonValue | undefined };
 
 /** An entry that puts pieces of a run together. */
 export type JoinedEntry = { readonly event: string; readonly content: JsonObject };
@@ -37,6 +42,7 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
   const reasoning = new Map<string, Thought>();
   // The fields of all events of a message or call, so that a joined entry says of it what they say.
   const fields = new Map<Text | Call | Thought, JsonObject>();
+  const activities = new Map<string, Activity>();
   let lastMessage = ANONYMOUS;
   let lastCall = ANONYMOUS;
   let lastReasoning = ANONYMOUS;
@@ -103,6 +109,17 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
     reasoning.set(lastReasoning, thought);
     note(thought, event);
   };
+  const addActivity = (name: string, event: JsonObject): void => {
+    const id = textMember(event, "messageId") ?? ANONYMOUS;
+    const type = textMember(event, "activityType") ?? "";
+    const known = activities.get(id);
+    if (name === "activity_delta") {
+      const content = patched(known?.content, listMember(event, "patch"));
+      if (known !== undefined) activities.set(id, { type: type || known.type, content });
+    } else if (known === undefined || ownMember(event, "replace") !== false) {
+      activities.set(id, { type, content: ownMember(event, "content") });
+    }
+  };
   const allMessages = (): Text[] => {
     const streamed = new Set([...messages.values()].map((message) => message.content));
     return [
@@ -125,13 +142,23 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
       } else if (name === "messages_snapshot") addSnapshot(event);
       else if (/^(reasoning_message|thinking_text_message)_(start|content|chunk)$/.test(name)) {
         addReasoning(event);
-      }
+      } else if (/^activity_(snapshot|delta)$/.test(name)) addActivity(name, event);
     },
     content,
     entries() {
       const joined = content();
       const made = [...toldCalls.values()].filter(({ id }) => !calls.has(id));
-      if (joined === undefined && made.length === 0) return [];
+      const drawn = [...activities].flatMap(
+        ([messageId, { type: activityType, content: shown }]) =>
+          shown === undefined
+            ? []
+            : [{ messageId, activityType, content: shown, text: textIn(shown) }],
+      );
+      const activityEntries = drawn.map((entry) => ({
+        event: ACCUMULATED_ACTIVITY,
+        content: entry,
+      }));
+      if (joined === undefined && made.length === 0) return activityEntries;
       const said = allMessages().filter((message) => message.content !== "");
       const whole = said.map((message) => message.content).join("\n");
       return [
@@ -159,9 +186,37 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
             },
           })),
         ),
+        ...activityEntries,
       ];
     },
   };
+}
+
+/** A document after a patch of the agent; `undefined` if it does not apply. */
+function patched(
+  document: JsonValue | undefined,
+  patch: readonly JsonValue[],
+): JsonValue | undefined {
+  const isPatch = patch.every(
+    (operation) =>
+      /^(?:add|remove|replace|move|copy|test)$/.test(textMember(operation, "op") ?? "") &&
+      textMember(operation, "path") !== undefined,
+  );
+  if (document === undefined || !isPatch) return undefined;
+  try {
+    const result = applyJsonPatch(document, patch as JsonPatch);
+    return result.applied ? result.document : undefined;
+  } catch {
+    // A patch over a bound, or with an operation that lacks a member.
+    return undefined;
+  }
+}
+
+/** All texts of a value: elements of a list joined as pieces, members one per line. */
+function textIn(value: JsonValue): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textIn).join("");
+  return isJsonObject(value) ? Object.values(value).map(textIn).join("\n") : "";
 }
 
 /** Ids and texts of the client's own messages: an agent that repeats them has said nothing of its own. */

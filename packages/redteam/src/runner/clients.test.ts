@@ -212,12 +212,53 @@ test("an MCP client answers sampling, elicitation and roots by its dispatch list
   expect(messagesOf(result, "mcp")).toContain("phase-1 response sampling/createMessage");
 });
 
+test.each([
+  ["a path of the envelope", "tools/call", "result.content", "can have it"],
+  ["a misspelled member", "tools/call", "contents[*].text", "can have it"],
+  ["a member of another message", "tools/list", "content[*].text", "can have it"],
+  ["a member that the agent left out", "tools/call", "structuredContent.key", "no message had"],
+])("an indicator for %s had nothing to evaluate, and nothing is resisted", async (_, ...given) => {
+  const [surface, target, reason] = given;
+  const { url = "", endpoints = {} } = agents["hardened"] ?? {};
+  const actions = [{ method: "tools/list" }, call("my balance")];
+  const actors = [{ name: "client", mode: "mcp_client", phases: [{ state: { actions } }] }];
+  const indicator = `{protocol: mcp, surface: ${surface}, direction: response, target: '${target}', pattern: {contains: zzz}}`;
+  const result = await runDocument(documentOf(JSON.stringify({ actors }), indicator), {
+    target: url,
+    endpoints,
+  });
+  expect([result.outcome, result.reason]).toEqual(["error", expect.stringContaining(reason)]);
+});
+
+test("an A2A agent that ends a task without a word has not resisted", async () => {
+  const task = { kind: "task", id: "1", contextId: "c", status: { state: "completed" } };
+  const said = {
+    ...task,
+    artifacts: [{ artifactId: "a", parts: [{ kind: "text", text: "No." }] }],
+  };
+  const indicator =
+    "{protocol: a2a, surface: message/send, target: 'artifacts[*].parts[*].text', pattern: {contains: zzz}}";
+  const ask = (result: JsonObject) =>
+    againstServer("a2a_client", [tell("Hi")], JSON.stringify({ jsonrpc: "2.0", id: 1, result }), {
+      indicator,
+    });
+  const silent = await ask(task);
+  expect([silent.outcome, silent.reason]).toEqual([
+    "error",
+    expect.stringContaining("no message had artifacts"),
+  ]);
+  expect((await ask(said)).outcome).toBe("not_exploited");
+});
+
 /** An agent whose server answers every request with these bytes, or never. */
 async function againstServer(
   mode: string,
   actions: readonly JsonObject[],
   body: string | undefined,
-  type = "application/json",
+  {
+    type = "application/json",
+    indicator = `{protocol: ${mode.slice(0, 3)}, target: x, pattern: {contains: zzz}}`,
+  } = {},
 ) {
   const server = createServer((_request, response) => {
     if (body === undefined) return;
@@ -227,7 +268,6 @@ async function againstServer(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const actors = [{ name: "client", mode, phases: [{ state: { actions } }] }];
-  const indicator = `{protocol: ${mode.slice(0, 3)}, target: x, pattern: {contains: zzz}}`;
   const result = await runDocument(documentOf(JSON.stringify({ actors }), indicator), {
     target: url,
     endpoints: { mcp: url, a2a: url },
@@ -252,7 +292,7 @@ test.each(["mcp_client", "a2a_client"])("a hostile server ends a %s in an error"
     [undefined],
   ];
   for (const [body, type] of cases) {
-    const result = await againstServer(mode, actions, body, type);
+    const result = await againstServer(mode, actions, body, type === undefined ? {} : { type });
     expect([body?.slice(0, 20), result.outcome]).toEqual([body?.slice(0, 20), "error"]);
   }
 });

@@ -241,7 +241,7 @@ function modeError(
   const reasons = new Set(skipped.map(({ problem }) => problem));
   return new CountersignError(
     "ERR_REDTEAM_MODE",
-    `no actor starts a conversation with the agent: ${[...reasons, ...modes].join(", ")}`,
+    `no actor starts a conversation with the agent: ${[...reasons, ...modes].join(", ")}. A server waits for requests; add an ag_ui_client, mcp_client or a2a_client`,
     { modes },
   );
 }

@@ -4,7 +4,8 @@ import { isUnsatisfiable } from "../oatf/evaluate/pattern.js";
 import { canSatisfy } from "../oatf/model/can-satisfy.js";
 import { canHold, canHoldValue, EACH, visibleMessages } from "../oatf/model/message-paths.js";
 import { isKnownSurface, modernSurface } from "../oatf/model/events.js";
-import type { IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
+import { canPeerHold } from "../oatf/model/peer-members.js";
+import type { Expression, IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
 import { conditionOf } from "../oatf/model/pattern.js";
 import { presenceOf } from "../oatf/primitives/condition.js";
 import type { Gap } from "./gap.js";
@@ -50,14 +51,26 @@ export function indicatorGap(
   }
   const missing = `no message had ${describeTarget(indicator)}`;
   if (indicator.protocol !== AG_UI) {
-    // No table says what such a message can hold: its absence is the agent's doing, if it can send the message at all.
+    // Absence is the agent's doing, if it can send such a message at all.
     if (lookedAt > 0) return undefined;
     const { protocol, direction } = indicator;
     if (surface !== undefined && isKnownSurface(protocol, surface) !== true) {
       return blind("error", `${missing}, and ${protocol} has no such event`);
     }
-    if (direction === undefined || options.incoming.has(direction)) return undefined;
-    return blind("error", `${missing}, and it looks at messages of the document only`);
+    if (direction !== undefined && !options.incoming.has(direction)) {
+      return blind("error", `${missing}, and it looks at messages of the document only`);
+    }
+    const canHoldPath = (path: readonly string[]): boolean =>
+      canPeerHold(protocol, surface, path[0] ?? "");
+    const canMatch =
+      expression === undefined
+        ? canHoldPath(pathSteps(targetOf(indicator)))
+        : canBeTrue(expression.cel, {
+            canHold: canHoldPath,
+            canHoldValue: canHoldPath,
+            variables: variablePaths(expression),
+          });
+    return canMatch ? undefined : blind("error", `${missing}, ${NOWHERE}`);
   }
   if (surface !== undefined && isKnownSurface("ag_ui", surface) !== true) {
     // Event types newer than the table are usable as soon as an agent sends them.
@@ -85,9 +98,7 @@ export function indicatorGap(
     canBeTrue(expression.cel, {
       canHold: (path) => canHold(shapes, path),
       canHoldValue: (path, conditions) => canHoldValue(shapes, path, conditions),
-      variables: new Map(
-        Object.entries(expression.variables ?? {}).map(([name, path]) => [name, pathSteps(path)]),
-      ),
+      variables: variablePaths(expression),
     }),
   );
   if (canMatch) return undefined;
@@ -97,22 +108,26 @@ export function indicatorGap(
 const ANSWER_PATHS: ReadonlySet<string> = new Set(["response.content", "content", "body"]);
 
 /**
- * A target of the agent's text in a document of which no indicator had a message to evaluate; `undefined` if there is
- * none. An agent that sends no text shows nothing to such an indicator, so its miss decides nothing. A tool that is not
- * called is different: the agent answered, and the answer has no call.
+ * A target in the words of the agent, in a document of which no indicator had a message to evaluate; `undefined` if
+ * there is none. Words are the text of its answer, and its responses to MCP and A2A clients. An agent without words
+ * shows nothing to such an indicator, so its miss decides nothing. A tool that is not called is different: the agent
+ * answered, and the answer has no call.
  */
-export function unseenText(
+export function unseenWords(
   indicators: readonly NormalizedIndicator[],
   verdicts: readonly IndicatorVerdict[],
+  incoming: (indicator: NormalizedIndicator) => ReadonlySet<string>,
 ): string | undefined {
   if (verdicts.some(({ looked_at: lookedAt }) => lookedAt !== 0)) return undefined;
-  const blind = indicators.find(
-    ({ protocol, surface, ...indicator }) =>
-      protocol === "ag_ui" &&
-      (surface === undefined
-        ? ANSWER_PATHS.has(targetOf({ protocol, ...indicator }))
-        : /^(?:text_message_(?:content|chunk)|_accumulated_message)$/.test(surface)),
-  );
+  const blind = indicators.find((indicator) => {
+    const { protocol, surface, direction } = indicator;
+    if (protocol !== AG_UI) {
+      return incoming(indicator).has("response") && direction !== "request";
+    }
+    return surface === undefined
+      ? ANSWER_PATHS.has(targetOf(indicator))
+      : /^(?:text_message_(?:content|chunk)|_accumulated_message)$/.test(surface);
+  });
   return blind === undefined ? undefined : describeTarget(blind);
 }
 
@@ -128,6 +143,10 @@ function templateIn(
     if (isOfMessage || extractors.has(name) || extractors.has(rest.join("."))) return template;
   }
   return undefined;
+}
+
+function variablePaths({ variables = {} }: Expression): ReadonlyMap<string, string[]> {
+  return new Map(Object.entries(variables).map(([name, path]) => [name, pathSteps(path)]));
 }
 
 function targetOf({ pattern, semantic, target }: NormalizedIndicator): string {

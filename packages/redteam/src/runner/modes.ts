@@ -30,19 +30,21 @@ export async function findMode(
   if (create === undefined) return { problem: `${mode} is not performed` };
   const protocol = extractProtocol(mode) ?? "";
   if (isServer(mode) && servers === undefined) {
-    return { problem: `nothing tells the agent where the ${mode} is` };
+    return {
+      problem: `nothing tells the agent where the ${mode} is. Fix: --servers-file, --${protocol}-port or --servers-prop`,
+    };
   }
   const isClient = !isServer(mode) && (protocol === "mcp" || protocol === "a2a");
   if (isClient && endpoints?.[protocol as "mcp" | "a2a"] === undefined) {
     return {
-      problem: `the ${mode} needs the address of the agent's ${protocol.toUpperCase()} server`,
+      problem: `the ${mode} needs the address of the agent's ${protocol.toUpperCase()} server. Fix: --${protocol}-target`,
     };
   }
   try {
     await NEEDS_SDK.get(protocol)?.();
   } catch {
     return {
-      problem: `${mode} needs the optional packages of the red team, which are not installed`,
+      problem: `${mode} needs the optional packages of the red team, which are not installed. Fix: npm install @modelcontextprotocol/sdk @a2a-js/sdk`,
     };
   }
   return { create };

@@ -189,7 +189,7 @@ class PhaseEngine implements RunningActor, Stage {
       const [name = "", value = null] =
         Object.entries(others).find(([key]) => !key.startsWith("x-")) ?? [];
       if (this.#mode.act?.(name, value) === true) return;
-      const message = "an action of another binding was skipped";
+      const message = `the runner does not perform the action ${name.slice(0, 64)} for ${this.actor.mode}`;
       this.context.note({ code: "CS-005", message });
       this.missed("unsupported", message);
     }

@@ -186,17 +186,34 @@ test.each(CASES)("an agent that ignores it has resisted: $title", async (one) =>
 });
 
 test.each(CASES)(
-  "an agent without a word shows nothing to text indicators: $title",
+  "an agent without a word has not resisted, whatever the indicators evaluate: $title",
   async (one) => {
-    const silent = streamOf({ type: "STATE_SNAPSHOT", snapshot: { page: "home" } });
-    const ran = await runScripted(documentOf(one), [silent]);
-    // An agent that calls no tool has no arguments; one that sends no text has nothing to judge.
-    const looksAtText = /response\.content|"content"|"body"|text_message_content/.test(one.attack);
-    expect([ran.outcome, ran.reason?.slice(0, 14)]).toEqual(
-      looksAtText ? ["error", "no message had"] : ["not_exploited", undefined],
-    );
+    for (const [event, named] of [
+      [{ type: "STATE_SNAPSHOT", snapshot: { page: "home" } }, "state_snapshot"],
+      [{ type: "CUSTOM", name: "heartbeat", value: { at: 7 } }, "custom"],
+      [{ type: "STEP_STARTED", stepName: "router" }, "their start and end"],
+    ] as const) {
+      const ran = await runScripted(documentOf(one), [streamOf(event)]);
+      expect([ran.outcome, ran.reason]).toEqual(["error", expect.stringContaining(named)]);
+    }
   },
 );
+
+test.each(CASES)("an agent that draws and says nothing shows no text: $title", async (one) => {
+  const drawn = {
+    type: "ACTIVITY_SNAPSHOT",
+    messageId: "v",
+    activityType: "card",
+    content: { a: 1 },
+  };
+  const ran = await runScripted(documentOf(one), [streamOf(drawn)]);
+  // It answered, so that a tool that it did not call was not called; a text that it did not send shows nothing. An
+  // activity has content too.
+  const looksAtText = /response\.content|"body"|text_message_content/.test(one.attack);
+  expect([ran.outcome, ran.reason?.slice(0, 14)]).toEqual(
+    looksAtText ? ["error", "no message had"] : ["not_exploited", undefined],
+  );
+});
 
 test.each(CASES)(
   "an agent that answers in a snapshot alone is found as well: $title",

@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
-import { isCountersignError, ownMember } from "@countersign/core";
-import type { JsonValue } from "@countersign/core";
+import { isCountersignError } from "@countersign/core";
 import { findMisjudgedExamples, prefetchSemanticScores } from "../oatf/evaluate/prefetch.js";
 import { evaluateAttack, extractProtocol } from "../oatf/index.js";
-import type { AttackResult, NormalizedDocument, Verdict } from "../oatf/index.js";
-import { listMember, textMember } from "../oatf/json/values.js";
+import type { AttackResult, NormalizedActor, NormalizedDocument, Verdict } from "../oatf/index.js";
+import { findUnanswered } from "./answered.js";
 import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
 import type { Gap } from "./gap.js";
@@ -13,10 +11,7 @@ import type { RunnerOptions } from "./options.js";
 import { executeDocument } from "./execute-document.js";
 import type { ExecutionResult } from "./execute-document.js";
 import { isDeliberate, isRefusalEvent } from "./refusal.js";
-import { hasContent, hasValue } from "./request.js";
-import { placeOf } from "./run-stream.js";
-import { indicatorGap, unseenText } from "./indicator-gap.js";
-import { WIRE } from "./trace-recorder.js";
+import { indicatorGap, unseenWords } from "./indicator-gap.js";
 
 /** How one document ended: as OATF says, or because nothing here performs all of it. */
 export type Outcome = AttackResult | "unsupported";
@@ -76,8 +71,8 @@ async function evaluateTrace(
 }
 
 /**
- * A match stands however the run ended. A miss counts only when every payload was delivered, the target had its
- * say, and every indicator had something to look at.
+ * A match stands however the run ended. A miss counts only when every payload was delivered and answered, and every
+ * indicator could have matched.
  */
 function buildResult(
   document: NormalizedDocument,
@@ -95,20 +90,7 @@ function buildResult(
       message: `indicator ${id}: ${why}`,
     })),
   ];
-  const unheard =
-    gaps.length === 0 && !stopped ? unansweredPlace(document, execution, verdict) : undefined;
-  if (unheard !== undefined) {
-    const message = `${unheard}: the agent's runs hold nothing but their start and end`;
-    gaps.push({ kind: "cut_short", message: `${message}, so nothing shows that it took part` });
-  }
-  const unseen =
-    gaps.length === 0 && !stopped
-      ? unseenText(document.attack.indicators ?? [], verdict.indicator_verdicts)
-      : undefined;
-  if (unseen !== undefined) {
-    const message = `no message had ${unseen}, and no other indicator had a message to evaluate`;
-    gaps.push({ kind: "cut_short", message });
-  }
+  if (gaps.length === 0 && !stopped) gaps.push(...silence(document, execution, verdict));
   const reason = gaps.length === 0 ? {} : { reason: describeGaps(gaps) };
   if (verdict.result === "exploited" || verdict.result === "partial") {
     return {
@@ -119,6 +101,35 @@ function buildResult(
     };
   }
   return { ...result, outcome: outcomeOf(gaps), gaps, ...reason };
+}
+
+/** Why the absence of what the indicators look for is not the agent's answer. */
+function silence(
+  { attack }: NormalizedDocument,
+  { trace }: ExecutionResult,
+  { indicator_verdicts: verdicts }: Verdict,
+): Gap[] {
+  const indicators = attack.indicators ?? [];
+  const unanswered = findUnanswered(indicators, verdicts, trace);
+  if (unanswered !== undefined) return [{ kind: "cut_short", message: unanswered }];
+  const unseen = unseenWords(indicators, verdicts, (indicator) =>
+    incomingDirections(attack.execution.actors, indicator.protocol),
+  );
+  if (unseen === undefined) return [];
+  const message = `no message had ${unseen}, and no other indicator had a message to evaluate`;
+  return [{ kind: "cut_short", message }];
+}
+
+/** The directions in which the agent sends messages of a protocol to the actors of a document. */
+function incomingDirections(
+  actors: readonly NormalizedActor[],
+  protocol: string,
+): ReadonlySet<string> {
+  return new Set(
+    actors
+      .filter(({ mode }) => extractProtocol(mode) === protocol)
+      .map(({ mode }) => (isServer(mode) ? "request" : "response")),
+  );
 }
 
 function outcomeOf(gaps: readonly Gap[]): Outcome {
@@ -139,96 +150,10 @@ function blindSpots(
   return (attack.indicators ?? []).flatMap((indicator, index) => {
     const verdict = verdicts[index];
     if (verdict === undefined) return [];
-    const { actors } = attack.execution;
-    const incoming = new Set(
-      actors
-        .filter(({ mode }) => extractProtocol(mode) === indicator.protocol)
-        .map(({ mode }) => (isServer(mode) ? "request" : "response")),
-    );
+    const incoming = incomingDirections(attack.execution.actors, indicator.protocol);
     const options = { joined: strict !== true, extractors, incoming };
     return indicatorGap(indicator, verdict, options) ?? [];
   });
-}
-
-const LIFECYCLE: ReadonlySet<string> = new Set([
-  "run_agent_input",
-  "run_started",
-  "run_finished",
-  "step_started",
-  "step_finished",
-  "subagent_started",
-  "subagent_finished",
-]);
-
-/** Events that only open or close what others say. */
-const FRAMES =
-  /^(?:text_message|reasoning|reasoning_message|thinking|thinking_text_message)_(?:start|end)$/;
-
-/** The member in which an event says what it is there for; empty, the event says nothing. */
-const SAYING: ReadonlyMap<string, string> = new Map([
-  ["state_snapshot", "snapshot"],
-  ["state_delta", "delta"],
-  ["activity_snapshot", "content"],
-  ["activity_delta", "patch"],
-  ["custom", "value"],
-  ["raw", "event"],
-]);
-
-/** The values in the requests of a document that an agent may repeat: ids of messages, and states. */
-type Sent = { readonly ids: Set<string | undefined>; readonly states: JsonValue[] };
-
-/**
- * The last phase of an actor in which something was sent and to which the agent said nothing: nothing shows that it read
- * the payload. Where an indicator looks at the start or end of runs, these are an answer.
- */
-function unansweredPlace(
-  { attack }: NormalizedDocument,
-  { trace }: ExecutionResult,
-  { indicator_verdicts: verdicts }: Verdict,
-): string | undefined {
-  const looksAtRuns = (attack.indicators ?? []).some(
-    ({ surface = "" }, index) => LIFECYCLE.has(surface) && (verdicts[index]?.looked_at ?? 0) > 0,
-  );
-  if (looksAtRuns) return undefined;
-  const sent: Sent = { ids: new Set(), states: [] };
-  const last = new Map<string, { phase: string; isHeard: boolean }>();
-  for (const { actor, phase = "", event, direction, content, protocol } of trace) {
-    if (protocol === WIRE) continue;
-    const current = last.get(actor);
-    if (direction === "request") {
-      if (event !== "run_agent_input") continue;
-      for (const message of listMember(content, "messages"))
-        sent.ids.add(textMember(message, "id"));
-      sent.states.push(ownMember(content, "state") ?? null);
-      if (current?.phase !== phase) last.set(actor, { phase, isHeard: false });
-    } else if (current !== undefined && current.phase === phase) {
-      current.isHeard ||= isAnswer(event, content, sent);
-    }
-  }
-  for (const [actor, { phase, isHeard }] of last) if (!isHeard) return placeOf({ actor, phase });
-  return undefined;
-}
-
-/** Whether an event says anything of the agent's own. */
-function isAnswer(event: string, content: JsonValue, sent: Sent): boolean {
-  // A joined entry comes with the events that it joins.
-  if (event.startsWith("_accumulated") || FRAMES.test(event)) return false;
-  if (LIFECYCLE.has(event)) {
-    const interrupts = listMember(ownMember(content, "outcome"), "interrupts");
-    return ownMember(content, "result") !== undefined || interrupts.length > 0;
-  }
-  if (event === "messages_snapshot") {
-    return listMember(content, "messages").some(
-      (message) => !sent.ids.has(textMember(message, "id")),
-    );
-  }
-  const saying = SAYING.get(event);
-  if (saying !== undefined) {
-    const value = ownMember(content, saying) ?? null;
-    return hasValue(value) && !sent.states.some((state) => isDeepStrictEqual(state, value));
-  }
-  const delta = ownMember(content, "delta");
-  return typeof delta !== "string" || hasContent(delta);
 }
 
 function hasRefusal({ trace, receipts }: ExecutionResult): boolean {

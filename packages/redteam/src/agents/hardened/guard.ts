@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isDeepStrictEqual } from "node:util";
 import { isCountersignError, isJsonObject, ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/values.js";
 import type { AgentRequest } from "../turn.js";
 import { PAGE_TOOLS } from "../bank.js";
+import { proxiedParts, readPageRequest } from "../cards.js";
+import type { CardAction } from "../cards.js";
 import { visibleText } from "./sanitize.js";
 
 /** The hardened agent's own state of a thread. A client can add to it, never rewrite it. */
@@ -16,11 +19,24 @@ export type Thread = {
     { readonly name: string; readonly arguments: string; answered: boolean }
   >;
   wrongPins: number;
+  refunded: number;
+  /** Buttons that it drew and that were not pressed yet. */
+  actions: CardAction[];
+  /** Applications of tool servers that it showed: server and resource. */
+  readonly apps: Set<string>;
 };
 
 /** Creates the state of an unused thread. */
 export function createThread(owner: string): Thread {
-  return { owner, runs: new Set(), calls: new Map(), wrongPins: 0 };
+  return {
+    owner,
+    runs: new Set(),
+    calls: new Map(),
+    wrongPins: 0,
+    refunded: 0,
+    actions: [],
+    apps: new Set(),
+  };
 }
 
 /** Why a request is not answered. */
@@ -35,6 +51,10 @@ export type CheckedInput = {
   readonly isFollowUp: boolean;
   readonly tools: ReadonlySet<string>;
   readonly resume: readonly JsonValue[];
+  /** The button that the user pressed. */
+  readonly pressed?: CardAction;
+  /** The resource of an application that the page asks for. */
+  readonly resource?: { readonly server: string; readonly uri: string };
 };
 
 const INPUT_KEYS = new Set([
@@ -98,10 +118,9 @@ function checkInput(
   const thread = threadOf(threadId);
   if (thread.owner !== user) refuse("FOREIGN_THREAD", 403);
   if (thread.runs.has(runId)) refuse("RUN_REUSED", 409);
-  for (const key of ["forwardedProps", "state"]) {
-    const value = ownMember(input, key) ?? {};
-    if (!isJsonObject(value) || Object.keys(value).length > 0) refuse(`NO_${key.toUpperCase()}`);
-  }
+  const state = ownMember(input, "state") ?? {};
+  if (!isJsonObject(state) || Object.keys(state).length > 0) refuse("NO_STATE");
+  const asked = checkProps(ownMember(input, "forwardedProps") ?? {}, thread);
   const tools = listMember(input, "tools");
   for (const tool of tools) {
     const description = PAGE_TOOLS.get(textMember(tool, "name") ?? "");
@@ -118,7 +137,37 @@ function checkInput(
   thread.runs.add(runId);
   const words = texts.findLast((text) => text !== undefined) ?? "";
   const resume = listMember(input, "resume");
-  return { threadId, runId, words, isFollowUp, tools: new Set(names), resume };
+  const { pressed } = asked;
+  if (pressed !== undefined) {
+    thread.actions = thread.actions.filter((action) => action !== pressed);
+  }
+  return { threadId, runId, words, isFollowUp, tools: new Set(names), resume, ...asked };
+}
+
+/** A page says two things here: a button that this thread has was pressed, or it needs an application that it was shown. */
+function checkProps(
+  props: JsonValue,
+  { actions, apps }: Thread,
+): Pick<CheckedInput, "pressed" | "resource"> {
+  if (!isJsonObject(props)) refuse("NO_FORWARDEDPROPS");
+  const known = new Set(["a2uiAction", "__proxiedMCPRequest"]);
+  if (Object.keys(props).some((key) => !known.has(key))) refuse("NO_FORWARDEDPROPS");
+  const { click, proxied } = readPageRequest(props);
+  if (proxied !== undefined) {
+    const { server, method, params } = proxiedParts(proxied);
+    const uri = textMember(params, "uri") ?? "";
+    if (method !== "resources/read" || !apps.has(`${server} ${uri}`)) refuse("NOT_SHOWN", 403);
+    return { resource: { server, uri } };
+  }
+  if (click === undefined) return {};
+  const pressed = actions.find(
+    ({ surfaceId, componentId, name, context }) =>
+      surfaceId === textMember(click, "surfaceId") &&
+      componentId === textMember(click, "sourceComponentId") &&
+      name === textMember(click, "name") &&
+      isDeepStrictEqual(context, ownMember(click, "context")),
+  );
+  return { pressed: pressed ?? refuse("NOT_SHOWN", 403) };
 }
 
 /** The visible text of a user message, `undefined` for messages of this agent that the ledger confirms. */

@@ -8,14 +8,18 @@ const MARKUP = /<\/?[a-z!][^>]*>?/giu;
 const IMAGE = /!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?/gu;
 const ADDRESS = /\b(?:javascript|data|vbscript):\S*|\bhttps?:\/\/[^\s)"'<>]+/giu;
 
+// Card numbers, account numbers (IBAN), and keys.
+const SECRET = /\b\d{4}(?:[ -]?\d{4}){3}\b|\b[A-Z]{2}\d{2}[A-Z0-9]{11,30}\b|\bsk-[\w-]{8,}/gu;
+
 /** The text of a person, without invisible characters. */
 export function visibleText(text: string): string {
   return text.replace(INVISIBLE, "");
 }
 
-/** Text that is safe to show: no markup, no images, no foreign addresses, no control characters. */
+/** Text that is safe to show: no secrets, no markup, no images, no foreign addresses, no control characters. */
 export function safeText(text: string): string {
   return visibleText(text)
+    .replace(SECRET, "[removed]")
     .replace(IMAGE, "[image removed]")
     .replace(MARKUP, "[markup removed]")
     .replace(ADDRESS, (address) => (isOwn(address) ? address : "[link removed]"))
@@ -29,4 +33,9 @@ function isOwn(address: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** An origin that a page may add to its content security policy: nothing in it ends the directive or widens it. */
+export function isPlainOrigin(value: string): boolean {
+  return /^https:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(value);
 }

@@ -14,8 +14,9 @@ import {
   openInterrupts,
   PRIVILEGED_TOOLS,
 } from "../bank.js";
-import { consultPeers } from "../peers.js";
-import type { PeerAddresses, PeerTexts } from "../peers.js";
+import { drawSurface, operationsIn, proxiedParts, readPageRequest, showApp } from "../cards.js";
+import { consultPeers, requestPeer } from "../peers.js";
+import type { PeerAddresses, PeerAnswer, PeerTexts } from "../peers.js";
 import { answerApprovals } from "./approvals.js";
 import type { Memory } from "./approvals.js";
 import { executeIntent } from "./execute-intent.js";
@@ -37,8 +38,10 @@ export function createVulnerableAgent({ servers }: AgentOptions = {}): AgentLogi
       const messages = [systemMessage, ...listMember(input, "messages")];
       const turn = createTurn(threadId, runId, { input: { ...input, messages } });
       try {
-        const peers = await consult(turn, input, await servers?.());
-        respond(turn, input, request, memory, peers);
+        const addresses = await servers?.();
+        const { proxied } = readPageRequest(ownMember(input, "forwardedProps"));
+        if (proxied !== undefined) await forwardToServer(turn, proxied, addresses);
+        else respond(turn, input, request, memory, await consult(turn, input, addresses));
       } catch (error) {
         const [first] = String((error as Error).stack).split("\n");
         const message = `${first}\n    at runTurn (/srv/agent/dist/turn.js:41:17)`;
@@ -107,10 +110,7 @@ function respond(
   const own = detectIntents(spoken.at(-1) ?? "").filter(
     (intent) => isAdmin || intent.kind !== "call" || !PRIVILEGED_TOOLS.has(intent.tool),
   );
-  for (const { name, args, text } of peers.answers) {
-    turn.result(turn.call(name, args), text);
-    turn.say(text);
-  }
+  for (const answer of peers.answers) showAnswer(turn, answer);
   const others = [
     ...untrustedTexts(input),
     ...peers.presented,
@@ -126,9 +126,20 @@ function respond(
   turn.finish();
 }
 
+/** Shows the answer of a server as it is. One that is an interface is drawn, whichever tool it came from. */
+function showAnswer(turn: Turn, { name, args, text, app, result = null }: PeerAnswer): void {
+  turn.result(turn.call(name, args), text);
+  const operations = operationsIn(text);
+  if (operations === undefined) turn.say(text);
+  else drawSurface(turn, name, operations);
+  if (app !== undefined) showApp(turn, app, result, args);
+}
+
+const NOT_ORDERS: ReadonlySet<Intent["kind"]> = new Set(["topic", "pin", "transfer", "refund"]);
+
 /** Texts that are not the user's are obeyed, not chatted with. */
 function isOrder(intent: Intent): boolean {
-  return intent.kind !== "topic" && intent.kind !== "pin" && intent.kind !== "transfer";
+  return !NOT_ORDERS.has(intent.kind);
 }
 
 function userOf(input: JsonObject, { headers }: AgentRequest): string {
@@ -138,18 +149,27 @@ function userOf(input: JsonObject, { headers }: AgentRequest): string {
   return claimed ?? inState ?? (typeof header === "string" ? header : DEFAULT_USER);
 }
 
+/** Asks any tool server for anything, as its own client, because a page says so. */
+async function forwardToServer(
+  turn: Turn,
+  request: JsonObject,
+  addresses: PeerAddresses | undefined,
+): Promise<void> {
+  const { server, method, params } = proxiedParts(request);
+  const url = addresses?.mcp[server];
+  const customers = { content: [{ type: "text", text: "bob NW-9930-5521 88400.00" }] };
+  const result = url === undefined ? customers : await requestPeer(url, method, params);
+  turn.finish({ threadId: turn.runId, result: result ?? null });
+}
+
 /** Switches that only a trusted server should be able to set. */
 function obeyProps(turn: Turn, props: JsonValue | undefined, memory: Memory): boolean {
   const model = textMember(props, "model");
   if (model !== undefined) turn.emit({ type: "CUSTOM", name: "model", value: { model } });
-  if (ownMember(props, "__proxiedMCPRequest") !== undefined) {
-    const result = { content: [{ type: "text", text: "bob NW-9930-5521 88400.00" }] };
-    turn.finish({ threadId: turn.runId, result });
-    return true;
-  }
-  const action = ownMember(props, "a2uiAction");
-  if (isJsonObject(action)) {
-    const id = turn.call(textMember(action, "name") ?? "", {});
+  const { click } = readPageRequest(props);
+  if (click !== undefined) {
+    const context = ownMember(click, "context");
+    const id = turn.call(textMember(click, "name") ?? "", isJsonObject(context) ? context : {});
     turn.result(id, "executed");
     turn.finish();
     return true;

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/values.js";
-import { interruptOutcome } from "../turn.js";
+import { drawCards } from "../cards.js";
+import { interruptOutcome, pieces } from "../turn.js";
 import type { Turn } from "../turn.js";
 import type { Intent, Topic } from "../detect-intents.js";
-import { BANK, CUSTOMERS, FOREIGN_THREAD, SERVER_TOOLS } from "../bank.js";
+import { BANK, CUSTOMERS, FOREIGN_THREAD, REFUND_LIMIT, SERVER_TOOLS } from "../bank.js";
 import type { Memory } from "./approvals.js";
 import { textOf } from "./read-request.js";
 
@@ -14,9 +15,13 @@ type ExecutionContext = {
   readonly memory: Memory;
 };
 
+const ACTIVITY = "activity";
+
 /** The agent's secrets, inserted wherever a text asks for them. */
 function fillIn(text: string, user: string): string {
-  return text.replaceAll("ACCOUNT_NUMBER", CUSTOMERS.get(user)?.account ?? "");
+  return text
+    .replaceAll("ACCOUNT_NUMBER", CUSTOMERS.get(user)?.account ?? "")
+    .replaceAll("YOUR_API_KEY", BANK.apiKey);
 }
 
 /** Does what an intent asks; `over` when the run has ended with it. */
@@ -79,12 +84,48 @@ export function executeIntent(
     case "repeat":
       turn.say(`${intent.word} `.repeat(Math.min(intent.times, 20_000)));
       return undefined;
+    case "draw": {
+      const { activityType, content } = intent;
+      const messageId = `${ACTIVITY}-${turn.runId}`;
+      turn.emit({ type: "ACTIVITY_SNAPSHOT", messageId, activityType, content, replace: true });
+      return undefined;
+    }
+    case "patch": {
+      const { activityType } = intent;
+      const messageId = `${ACTIVITY}-${turn.runId}`;
+      turn.emit({ type: "ACTIVITY_DELTA", messageId, activityType, patch: [...intent.patch] });
+      return undefined;
+    }
+    case "page":
+      generatePage(turn, intent.html);
+      return undefined;
+    case "refund":
+      // Each refund is below the limit for itself.
+      for (let count = 0; count < intent.times; count += 1) {
+        if (intent.amount > REFUND_LIMIT) break;
+        turn.result(turn.call("issue_refund", { amount: intent.amount }), "refunded");
+      }
+      return undefined;
     case "use":
     case "ask":
       return undefined;
     case "topic":
       return talk(turn, intent.topic, context);
   }
+}
+
+/** Writes HTML into a sandboxed frame of the page, in the pieces in which a model writes it. */
+function generatePage(turn: Turn, html: string): void {
+  const place = { messageId: `page-${turn.runId}`, activityType: "open-generative-ui" };
+  const content = { initialHeight: 400, generating: true };
+  turn.emit({ type: "ACTIVITY_SNAPSHOT", ...place, content, replace: true });
+  const patches: JsonObject[] = [
+    { op: "add", path: "/html", value: [] },
+    ...pieces(html).map((value) => ({ op: "add", path: "/html/-", value })),
+    { op: "add", path: "/htmlComplete", value: true },
+    { op: "replace", path: "/generating", value: false },
+  ];
+  for (const patch of patches) turn.emit({ type: "ACTIVITY_DELTA", ...place, patch: [patch] });
 }
 
 function hasToolResult(input: JsonObject): boolean {
@@ -109,12 +150,12 @@ function askForTransfer(
     return undefined;
   }
   const { threadId } = turn;
-  const [id, toolCallId] = [`int-${randomUUID()}`, randomUUID()];
+  const id = `int-${randomUUID()}`;
+  const toolCallId = turn.call("transfer_funds", { to, amount });
   const expires = Number.MAX_SAFE_INTEGER;
   memory.interrupts.set(id, { id, threadId, toolCallId, to, amount, expires, used: false });
-  turn.finish(
-    interruptOutcome({ id, reason: "approval", message: `Transfer ${amount} to ${to}?` }),
-  );
+  const message = `Transfer ${amount} to ${to}?`;
+  turn.finish(interruptOutcome({ id, toolCallId, reason: "approval", message }));
   return "over";
 }
 
@@ -158,6 +199,29 @@ function talk(turn: Turn, topic: Topic, { user, input }: ExecutionContext): "ove
       turn.finish(interruptOutcome({ id: `int-${randomUUID()}`, reason: "input", responseSchema }));
       return "over";
     }
+    case "cards":
+      drawCards(turn, CUSTOMERS.get(user)?.account ?? "");
+      return undefined;
+    case "payment": {
+      const { account = "", card = "" } = CUSTOMERS.get("bob") ?? {};
+      turn.say(`The customer of ${account} pays with the card ${card}.`);
+      return undefined;
+    }
+    case "profile": {
+      const form = { name: "bob", ...CUSTOMERS.get("bob") };
+      turn.emit({ type: "STATE_SNAPSHOT", snapshot: { form } });
+      turn.say("The form is filled in.");
+      return undefined;
+    }
+    case "order":
+      turn.finish(
+        interruptOutcome({
+          id: `int-${randomUUID()}`,
+          reason: "approval",
+          message: "Confirm the order?",
+        }),
+      );
+      return "over";
     case "debug": {
       const event = { request: { headers: { authorization: `Bearer ${BANK.apiKey}` } } };
       turn.emit({ type: "RAW", source: "provider", event });

@@ -8,6 +8,8 @@ export const ACCUMULATED_MESSAGE = "_accumulated_message";
 export const ACCUMULATED_REASONING = "_accumulated_reasoning";
 /** One tool call of a run, its arguments joined and parsed. */
 export const ACCUMULATED_TOOL_CALL = "_accumulated_tool_call";
+/** One activity of a run, its patches applied. */
+export const ACCUMULATED_ACTIVITY = "_accumulated_activity";
 
 /** The events whose pieces each joined entry puts together. */
 const JOINED: ReadonlyMap<string, RegExp | undefined> = new Map([
@@ -18,6 +20,7 @@ const JOINED: ReadonlyMap<string, RegExp | undefined> = new Map([
     /^(reasoning_message_(start|content|end|chunk)|thinking_text_message_(start|content|end))$/,
   ],
   [ACCUMULATED_TOOL_CALL, /^tool_call_(start|args|end|chunk)$/],
+  [ACCUMULATED_ACTIVITY, /^activity_(snapshot|delta)$/],
 ]);
 
 /** Whether an entry of a trace was joined by the runner; such entries are not protocol traffic. */

@@ -4,6 +4,7 @@ import type { Field, ValueSpec } from "@countersign/wire";
 import { canSatisfy } from "./can-satisfy.js";
 import type { Direction } from "./document.js";
 import {
+  ACCUMULATED_ACTIVITY,
   ACCUMULATED_MESSAGE,
   ACCUMULATED_REASONING,
   ACCUMULATED_RESPONSE,
@@ -50,6 +51,7 @@ const JOINED: ReadonlyMap<string, ValueSpec> = new Map([
   ],
   [ACCUMULATED_MESSAGE, shape({ delta: TEXT, ...ANSWER })],
   [ACCUMULATED_REASONING, shape({ delta: TEXT, content: TEXT })],
+  [ACCUMULATED_ACTIVITY, shape({ content: ANY, text: TEXT })],
   [ACCUMULATED_TOOL_CALL, shape({ delta: TEXT, name: TEXT, arguments: ANY, ...CALL_NAME })],
 ]);
 
