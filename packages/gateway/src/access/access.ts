@@ -20,6 +20,8 @@ export type GrantName = {
   readonly way: string;
   readonly principal: string;
   readonly expiresAt?: number;
+  /** The thumbprint of the issuer's key; the grant ends when the issuer withdraws the key. */
+  readonly key?: string;
 };
 
 /** The result of a successful authentication. */

@@ -13,7 +13,8 @@ import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
 import type { Authenticator, Grant, GrantName } from "./access.js";
 import type { TokenFault } from "../base/errors.js";
-import type { KeyOf } from "./key-set.js";
+import { thumbprintOf } from "./key-set.js";
+import type { KeySet } from "./key-set.js";
 
 /** Algorithms with which only the issuer can sign. Shared secrets are never accepted. */
 export const ALGORITHMS = [
@@ -43,7 +44,7 @@ export type JwtOptions = {
   readonly principalClaim: string;
   /** Scopes that a token must have, all of them. */
   readonly scopes: readonly string[];
-  readonly keyOf: KeyOf;
+  readonly keys: Pick<KeySet, "keyOf" | "hasKey">;
   readonly clock: Clock;
 };
 
@@ -59,18 +60,21 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
     throw new TypeError("tokens need an audience or client ids");
   }
   const way = wayOf(options);
+  const { clock, keys } = options;
   const grantOf = (name: GrantName & { readonly expiresAt: number }): Grant => ({
     principal: { id: name.principal, expiresAt: name.expiresAt },
     name,
-    isValid: () => options.clock.now() < name.expiresAt,
+    // A ticket of an older gateway names no key.
+    isValid: () =>
+      clock.now() < name.expiresAt && (name.key === undefined || keys.hasKey(name.key)),
   });
   return {
-    restore: ({ way: other, principal, expiresAt }) =>
-      other === way && expiresAt !== undefined ? grantOf({ way, principal, expiresAt }) : undefined,
+    restore: ({ way: other, expiresAt, ...name }) =>
+      other === way && expiresAt !== undefined ? grantOf({ way, expiresAt, ...name }) : undefined,
     authenticate: async (token) => {
       if (!JWT.test(token) || claimedIssuer(token) !== options.issuer) return undefined;
       try {
-        const { payload } = await jwtVerify(token, options.keyOf, {
+        const { payload, key } = await jwtVerify(token, keys.keyOf, {
           issuer: options.issuer,
           ...(audience.length === 0 ? {} : { audience: [...audience] }),
           algorithms: [...options.algorithms],
@@ -78,7 +82,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
           currentDate: new Date(options.clock.now()),
           requiredClaims: ["exp", options.principalClaim],
         });
-        return grantOf({ way, ...holderOf(payload, options) });
+        return grantOf({ way, ...holderOf(payload, options), key: await thumbprintOf(key) });
       } catch (error) {
         if (isCountersignError(error)) throw error;
         throw tokenError(faultOf(error));

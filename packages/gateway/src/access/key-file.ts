@@ -50,11 +50,35 @@ export function createKeyFile(
   journal: Journal,
   read: (file: string) => readonly ApiKeyEntry[] = readKeyFile,
 ): ApiKeyList {
+  const message = `${file} does not exist`;
+  return followList({
+    file,
+    clock,
+    journal,
+    read,
+    what: "API keys",
+    missing: () => new CountersignError("ERR_ACCESS_KEY_LIST", message, { file, line: 0 }),
+  });
+}
+
+/** Options of {@link followList}. */
+export type FollowedList<Entry> = {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  read(file: string): readonly Entry[];
+  /** The entries in log lines. */
+  readonly what: string;
+  /** The error for a file that does not exist at the start. */
+  missing(): CountersignError;
+};
+
+/** Follows a file with a list of credentials, as {@link createKeyFile} describes. */
+export function followList<Entry>(options: FollowedList<Entry>): () => readonly Entry[] {
+  const { file, clock, journal, read, what } = options;
   // Taken before the read, so that a write during the read counts as new.
   let version = versionOf(file);
-  if (version === undefined) {
-    throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} does not exist`, { file, line: 0 });
-  }
+  if (version === undefined) throw options.missing();
   let entries = read(file);
   let checkedAt = clock.now();
   /** The last reported read error: reported once, not at every check. */
@@ -68,7 +92,7 @@ export function createKeyFile(
       if (found !== version) {
         entries = found === undefined ? [] : read(file);
         version = found;
-        journal.info({ file, keys: entries.length }, "API keys reloaded");
+        journal.info({ file, keys: entries.length }, `${what} reloaded`);
       }
       reported = undefined;
     } catch (error) {
@@ -76,7 +100,7 @@ export function createKeyFile(
       if (reason !== reported) {
         journal.warn(
           { file, reason },
-          "the API keys could not be reloaded; the last valid list stays active",
+          `the ${what} could not be reloaded; the last valid list stays active`,
         );
       }
       reported = reason;

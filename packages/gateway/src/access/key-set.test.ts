@@ -1,10 +1,10 @@
 import { isCountersignError } from "@countersign/core";
 import { createFakeClock } from "@countersign/testkit";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createIdentityKey, startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import { createAccess } from "./access.js";
-import type { Access } from "./access.js";
+import type { Access, GrantName } from "./access.js";
 import { createKeySet } from "./key-set.js";
 
 let identity: Identity;
@@ -114,7 +114,7 @@ test("an outage of the issuer is reported once with its reason, and its recovery
   const clock = createFakeClock(Date.now());
   let bytes: Uint8Array | undefined;
   const told: (string | undefined)[] = [];
-  const keyOf = createKeySet({
+  const { keyOf } = createKeySet({
     issuer: "https://issuer.example",
     clock,
     load: async () => bytes ?? Promise.reject(new TypeError("no answer")),
@@ -131,4 +131,31 @@ test("an outage of the issuer is reported once with its reason, and its recovery
     clock.advance(2000);
   }
   expect(told).toEqual(["no answer", undefined, expect.any(String)]);
+});
+
+test("an open grant ends when the issuer withdraws its key, and stays during an outage", async () => {
+  const clock = createFakeClock(Date.now());
+  const access = createAccess([identity.authenticator({ clock })]);
+  const exp = Math.floor(Date.now() / 1000) + 86_400;
+  const { isValid } = await access.authenticate(await identity.token("a", { exp }));
+  identity.answer((_request, response) => void response.writeHead(500).end());
+  clock.advance(7_200_000);
+  expect(isValid()).toBe(true);
+  await vi.waitFor(() => expect(identity.fetches()).toBe(2));
+  expect(isValid()).toBe(true);
+  const next = await createIdentityKey("second");
+  identity.publish(next.jwk);
+  identity.answer(undefined);
+  clock.advance(30_000);
+  await vi.waitFor(() => expect(isValid()).toBe(false));
+});
+
+test("a grant that another gateway restores names the key, and ends with it", async () => {
+  const clock = createFakeClock(Date.now());
+  const { name } = await createAccess([identity.authenticator({ clock })]).authenticate(
+    await identity.token("a"),
+  );
+  identity.publish((await createIdentityKey("second")).jwk);
+  const restored = createAccess([identity.authenticator({ clock })]).restore?.(name as GrantName);
+  await vi.waitFor(() => expect(restored?.isValid()).toBe(false));
 });

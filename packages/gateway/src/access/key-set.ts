@@ -1,6 +1,6 @@
 import { CountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { createLocalJWKSet, errors } from "jose";
+import { calculateJwkThumbprint, createLocalJWKSet, errors, exportJWK } from "jose";
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
 import type { Clock } from "../base/ports.js";
 import "../base/errors.js";
@@ -8,6 +8,18 @@ import { readRegularFile } from "../base/files.js";
 
 /** Finds the key that a token names; the signature that `jose` expects. */
 export type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+
+/** The keys of an issuer, as they were last fetched. */
+export type KeySet = {
+  readonly keyOf: KeyOf;
+  /**
+   * Whether the issuer still publishes the key of this RFC 7638 thumbprint. Fetches the set again in the background when
+   * it is due. While it cannot be fetched, the last answer stays: an outage of the issuer ends no open stream.
+   */
+  hasKey(thumbprint: string): boolean;
+  /** True while the set cannot be fetched. */
+  readonly isStale: boolean;
+};
 
 /** The source of an issuer's keys, and how long they may be used. */
 export type KeySetOptions = {
@@ -35,9 +47,10 @@ const ASYMMETRIC: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OK
  * happens per cooldown, so that made-up key ids cannot flood the issuer. During an outage the last valid set stays in
  * force for a while; then every token is rejected.
  */
-export function createKeySet(options: KeySetOptions): KeyOf {
+export function createKeySet(options: KeySetOptions): KeySet {
   const { clock, issuer } = options;
   let keys: KeyOf | undefined;
+  let thumbprints: ReadonlySet<string> | undefined;
   let loadedAt = 0;
   let attemptedAt = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> | undefined;
@@ -51,7 +64,8 @@ export function createKeySet(options: KeySetOptions): KeyOf {
   const fetchKeys = async (): Promise<void> => {
     attemptedAt = clock.now();
     try {
-      keys = readKeySet(await options.load());
+      const published = readKeySet(await options.load());
+      ({ keyOf: keys, thumbprints } = await openKeys(published));
       loadedAt = clock.now();
       report(undefined);
     } catch (error) {
@@ -68,7 +82,7 @@ export function createKeySet(options: KeySetOptions): KeyOf {
     return pending ?? Promise.resolve();
   };
 
-  return async (header, token) => {
+  const keyOf: KeyOf = async (header, token) => {
     if (keys === undefined || isOver(loadedAt, options.cacheMs)) await refresh();
     if (keys === undefined || isOver(loadedAt, options.cacheMs + options.staleMs)) {
       throw new CountersignError("ERR_ACCESS_KEYS", "the issuer's keys could not be fetched", {
@@ -85,17 +99,39 @@ export function createKeySet(options: KeySetOptions): KeyOf {
     if (loadedAt === before || keys === undefined) throw new errors.JWKSNoMatchingKey();
     return keys(header, token);
   };
+  return {
+    keyOf,
+    hasKey: (thumbprint) => {
+      if (thumbprints === undefined || isOver(loadedAt, options.cacheMs)) void refresh();
+      return thumbprints?.has(thumbprint) ?? true;
+    },
+    get isStale() {
+      return isFailing;
+    },
+  };
+}
+
+async function openKeys(
+  keys: readonly JWK[],
+): Promise<{ keyOf: KeyOf; thumbprints: ReadonlySet<string> }> {
+  const found = await Promise.all(keys.map((key) => calculateJwkThumbprint(key).catch(() => "")));
+  return { keyOf: createLocalJWKSet({ keys: [...keys] }), thumbprints: new Set(found) };
+}
+
+/** The RFC 7638 thumbprint of a key of a set. */
+export async function thumbprintOf(key: CryptoKey): Promise<string> {
+  return calculateJwkThumbprint(await exportJWK(key));
 }
 
 /** Accepts public keys of asymmetric algorithms only: with a shared secret in a public set, any reader could sign. */
-export function readKeySet(bytes: Uint8Array): KeyOf {
+export function readKeySet(bytes: Uint8Array): readonly JWK[] {
   const value = parseJson(bytes, { maxDepth: 8 });
   const list = isJsonObject(value) ? value["keys"] : undefined;
   if (!Array.isArray(list) || list.length > MAX_KEYS) throw new TypeError("no key set");
   const keys = list.filter(
     (key) => isJsonObject(key) && ASYMMETRIC.has(key["kty"]) && !Object.hasOwn(key, "d"),
   );
-  return createLocalJWKSet({ keys: keys as unknown as JWK[] });
+  return keys as unknown as JWK[];
 }
 
 /** Maximum size of a key set; real ones have a few thousand bytes. */

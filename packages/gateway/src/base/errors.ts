@@ -103,6 +103,8 @@ declare module "@countersign/core" {
     ERR_ID_CHARACTERS: { member: string };
 
     // Connections to agents
+    /** An operator stopped the agent; it gets no new runs. */
+    ERR_AGENT_CONTAINED: { agent: string };
     /** The agent could not be reached, or the connection broke before it responded. */
     ERR_UPSTREAM_UNREACHABLE: { agent: string; reason: string };
     /** The agent responded with an error status. */
@@ -135,6 +137,8 @@ declare module "@countersign/core" {
     ERR_ACCESS_FULL: Record<string, never>;
     /** A list of API keys is invalid. */
     ERR_ACCESS_KEY_LIST: { file: string; line: number };
+    /** A list of operators is invalid. */
+    ERR_OPERATORS_LIST: { file: string; line: number };
     /** The database in which gateways share revocations did not respond. */
     ERR_REVOCATIONS_UNAVAILABLE: Record<string, never>;
     /** The database in which gateways share the budgets of capabilities did not respond. */
@@ -163,6 +167,14 @@ declare module "@countersign/core" {
     // Control API
     /** A request to the control plane has an invalid field. */
     ERR_CONTROL_FIELD: { field: string; expected: string };
+    /** The open runs are not those that the operator saw. */
+    ERR_CONTROL_STOP_CHANGED: { runs: number };
+    /** The policy file cannot be written, or there is none. */
+    ERR_CONTROL_POLICY_READ_ONLY: { file?: string };
+    /** The active policy, or its file, is not the one that the operator saw. */
+    ERR_CONTROL_POLICY_CHANGED: { hash: string };
+    /** The history has no text for this policy, or the text no longer gives it. */
+    ERR_CONTROL_POLICY_UNKNOWN: { hash: string };
     /** A capability for a session without an owner, or with another one, was not requested explicitly. */
     ERR_CONTROL_SESSION_OWNER: { owner?: string };
 

@@ -251,7 +251,7 @@ test("a gateway that missed a handed token during an outage learns it afterwards
 
 /** Opens one run in a session. */
 function openRun(sessions: Sessions, session: string, runId: string): void {
-  const facts = { runId, threadId: "t", principal: "alice", agent: "support" } as const;
+  const facts = { runId, threadId: "t", principal: "alice", client: {}, agent: "support" } as const;
   const run = { ...facts, transport: "sse", startedAt: 1 } as const;
   sessions.addRun(session, new OpenRunHandle(run, { abort: () => {} }));
 }

@@ -8,6 +8,7 @@ const RUN = {
   threadId: "t1",
   agent: "support",
   principal: "alice",
+  client: {},
   transport: "sse",
   startedAt: 1,
 } as const;

@@ -68,7 +68,7 @@ test.each([
     "listen: { host: gateway.internal }\naccess: { mode: [keys, none], keys: { file: k } }\n",
     /5:17: anyone/,
   ],
-  ["control:\n  host: 10.0.0.1\n", /5:9: the admin token would travel/],
+  ["control:\n  host: 10.0.0.1\n", /5:9: tokens of operators would travel.*Fix: set control\.tls/],
   ["access:\n  mode: jwt\n", /mode jwt needs the block jwt/],
   ["access:\n  mode: keys\n", /countersign keys api NAME/],
   ["access:\n  mode: []\n", /at least one way/],

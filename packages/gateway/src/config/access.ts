@@ -157,19 +157,6 @@ export function checkOrigins(
   });
 }
 
-/** The control plane has no TLS of its own. */
-export function checkControl(
-  host: string,
-  allowsCleartext: boolean,
-  issue: (pointer: string, message: string) => void,
-): void {
-  if (isLoopback(host) || allowsCleartext) return;
-  issue(
-    "/control/host",
-    `the admin token would travel to ${host} without TLS; keep 127.0.0.1 and put a TLS proxy or a tunnel in front, or set control.i_understand_that_the_admin_token_travels_in_clear: true`,
-  );
-}
-
 /** Fills in the defaults of the block. */
 export function resolveAccess(
   block: AccessBlock | undefined,

@@ -1,10 +1,13 @@
+import { readPublicKey } from "@countersign/capability";
 import { parseUrl } from "@countersign/core";
 import { OPERATOR_AGENT } from "@countersign/policy";
 import type { DocumentIssue } from "@countersign/policy/yaml";
-import { checkAccess, checkControl, checkOrigins } from "./access.js";
+import { checkAccess, checkOrigins } from "./access.js";
+import { checkControl } from "./control.js";
 import { LISTENERS } from "./document.js";
 import type { AgentBlock, ConfigDocument } from "./document.js";
 import { checkLimits } from "./listen-limits.js";
+import { checkOutgoing } from "./outgoing.js";
 
 /** Checks rules that the schema cannot express. */
 export function checkSemantics(
@@ -19,7 +22,12 @@ export function checkSemantics(
       const message = `${name} stands for operators in receipts; give the agent another name`;
       found.push(issue(`/agents/${name}`, message));
     }
-    const { url, transport } = document.agents[name] as AgentBlock;
+    const { url, transport, chio_keys: keys = [] } = document.agents[name] as AgentBlock;
+    for (const [index, key] of keys.entries()) {
+      if (isPublicKey(key)) continue;
+      const message = "chio_keys has a text that is not an Ed25519 public key, such as ed25519:HEX";
+      found.push(issue(`/agents/${name}/chio_keys/${index}`, message));
+    }
     const at = `/agents/${name}/url`;
     const schemes = transport === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
     const address = parseUrl(url);
@@ -35,42 +43,64 @@ export function checkSemantics(
   if (chosen !== undefined && !names.includes(chosen)) {
     found.push(issue("/default_agent", `no agent is named ${chosen}`));
   }
-  const { tracing } = document;
-  if (tracing !== undefined && !/^https?:/u.test(schemeOf(tracing.endpoint))) {
-    found.push(issue("/tracing/endpoint", "endpoint must start with http:// or https://"));
-  }
+  checkOutgoing(document, (pointer, message) => found.push(issue(pointer, message)));
   checkListeners(document, (pointer, message) => found.push(issue(pointer, message)));
   return found;
 }
 
+function isPublicKey(text: string): boolean {
+  try {
+    readPublicKey(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Checks which listeners are reachable without authentication. */
 function checkListeners(
-  { listen, control, origins = [], access, limits }: ConfigDocument,
+  { listen, control, metrics, origins = [], access, limits }: ConfigDocument,
   issue: (pointer: string, message: string) => void,
 ): void {
   checkAccess(access, { host: listen?.host ?? LISTENERS.data.host, origins }, issue);
   checkLimits(limits, issue);
   checkOrigins(origins, issue);
-  const allowsCleartext = control?.i_understand_that_the_admin_token_travels_in_clear === true;
-  checkControl(control?.host ?? LISTENERS.control.host, allowsCleartext, issue);
-  const data = { ...LISTENERS.data, ...listen };
-  const operators = { ...LISTENERS.control, ...control };
-  if (data.port !== 0 && data.port === operators.port && overlap(data.host, operators.host)) {
-    issue(
-      control?.port === undefined ? "/listen/port" : "/control/port",
-      `listen and control both want port ${data.port}; give each its own`,
-    );
+  checkControl(control ?? {}, control?.host ?? LISTENERS.control.host, issue);
+  if (metrics?.port === undefined && (metrics?.host ?? metrics?.names) !== undefined) {
+    issue("/metrics", "metrics needs a port for a listener of its own");
   }
+  const all = [
+    { name: "listen", written: listen, ...LISTENERS.data, ...listen },
+    { name: "control", written: control, ...LISTENERS.control, ...control },
+    ...(metrics?.port === undefined
+      ? []
+      : [
+          {
+            name: "metrics",
+            written: metrics,
+            ...LISTENERS.metrics,
+            ...metrics,
+            port: metrics.port,
+          },
+        ]),
+  ];
+  all.forEach((one, index) => {
+    const other = all
+      .slice(0, index)
+      .find(({ port, host }) => port !== 0 && port === one.port && overlap(host, one.host));
+    if (other === undefined) return;
+    const at = one.written?.port === undefined ? other : one;
+    issue(
+      `/${at.name}/port`,
+      `${other.name} and ${one.name} both want port ${one.port}; give each its own`,
+    );
+  });
 }
 
 /** Whether two listeners could conflict on one port. */
 function overlap(one: string, other: string): boolean {
   const [first, second] = [one, other].map((host) => (host === "localhost" ? "127.0.0.1" : host));
   return first === second || [one, other].some((host) => host === "0.0.0.0" || host === "::");
-}
-
-function schemeOf(address: string): string {
-  return parseUrl(address)?.protocol ?? "";
 }
 
 function isDecodable({ username, password }: URL): boolean {

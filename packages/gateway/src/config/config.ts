@@ -1,5 +1,8 @@
+import type { IdentityForm } from "../event/client-identity.js";
 import type { LogFormat, LogLevel } from "../telemetry/journal.js";
+import type { OtlpLogs } from "../telemetry/log-exporter.js";
 import type { ApiKeyEntry } from "../access/api-keys.js";
+import type { OperatorEntry, Role } from "../access/operators.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
@@ -30,6 +33,54 @@ export type AccessConfig = {
   readonly keyFile: string | undefined;
 };
 
+/** A kind of events that a webhook gets. */
+export type WebhookEvents = "denials" | "would_block" | "health";
+
+/** The receiver of signed events. */
+export type WebhookConfig = {
+  readonly url: URL;
+  readonly secretFile: string;
+  readonly events: ReadonlySet<WebhookEvents>;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** The control plane, and its operators. */
+export type ControlConfig = {
+  readonly host: string;
+  readonly port: number;
+  /** Whether the control plane serves the web console. */
+  readonly console: boolean;
+  /** Operators with tokens of their own, next to the admin token of the key directory. */
+  readonly operators: readonly OperatorEntry[];
+  readonly operatorsFile: string | undefined;
+  readonly sessions: { readonly idleMs: number; readonly longestMs: number };
+  readonly oidc:
+    | {
+        readonly issuer: URL;
+        readonly clientId: string;
+        readonly clientSecret: string | undefined;
+        /** `undefined` for the address of the listener. */
+        readonly redirect: URL | undefined;
+        readonly scopes: readonly string[];
+        readonly operatorClaim: string;
+        readonly roles: { readonly claim: string; readonly map: ReadonlyMap<string, Role> };
+        readonly name: string;
+      }
+    | undefined;
+  readonly tls: TlsFiles | undefined;
+  /** The role of each subject of a client certificate. */
+  readonly certificates: ReadonlyMap<string, Role>;
+  readonly requiresCertificate: boolean;
+};
+
+/** The files of a listener with TLS. */
+export type TlsFiles = {
+  readonly cert: string;
+  readonly key: string;
+  /** The certificates that sign client certificates. */
+  readonly clientCa?: string;
+};
+
 /** A gateway's configuration with every default filled in and every path resolved. */
 export type GatewayConfig = {
   /** The file it was loaded from, for messages. */
@@ -38,14 +89,9 @@ export type GatewayConfig = {
     readonly host: string;
     readonly port: number;
     readonly heartbeatMs?: number;
-    readonly tls?: { readonly cert: string; readonly key: string };
+    readonly tls?: TlsFiles;
   };
-  readonly control: {
-    readonly host: string;
-    readonly port: number;
-    /** Whether the control plane serves the web console. */
-    readonly console: boolean;
-  };
+  readonly control: ControlConfig;
   readonly agents: readonly UpstreamTarget[];
   readonly defaultAgent: string;
   /** `undefined` uses the built-in starter policy. */
@@ -62,6 +108,12 @@ export type GatewayConfig = {
     readonly toClients: "on_request" | "never";
     /** Entries that the background scrub reads per second; 0 turns it off. */
     readonly scrubRate: number;
+    /** Age after which receipts are removed; `undefined` keeps all. */
+    readonly keepMs: number | undefined;
+    /** How receipts, lists and log lines show principals. */
+    readonly principal: IdentityForm;
+    /** How they show client addresses. */
+    readonly clientAddress: IdentityForm;
   };
   /** The address at which other gateways of the log reach this one; `undefined` if they do not. */
   readonly fleet:
@@ -69,9 +121,23 @@ export type GatewayConfig = {
     | undefined;
   readonly keyDirectory: string;
   readonly issuers: readonly string[];
+  /** The keys of each agent, by its name: subjects of its Chio tokens. */
+  readonly chioKeys: Readonly<Record<string, readonly string[]>>;
   readonly revocationFile: string | undefined;
-  readonly log: { readonly level: LogLevel; readonly format: LogFormat };
-  readonly metrics: { readonly isPublic: boolean };
+  readonly log: {
+    readonly level: LogLevel;
+    readonly format: LogFormat;
+    /** The collector of log lines; `undefined` if they go to standard output only. */
+    readonly otlp: OtlpLogs | undefined;
+  };
+  readonly metrics: {
+    /** Whether `/metrics` of the control plane needs no credential. */
+    readonly isPublic: boolean;
+    /** A listener for the metrics alone; `undefined` if there is none. */
+    readonly listener:
+      | { readonly host: string; readonly port: number; readonly names: readonly string[] }
+      | undefined;
+  };
   /** `undefined` turns tracing off. */
   readonly tracing:
     | {
@@ -80,6 +146,8 @@ export type GatewayConfig = {
         readonly headers: Readonly<Record<string, string>>;
       }
     | undefined;
+  /** `undefined` sends no events. */
+  readonly webhook: WebhookConfig | undefined;
   /** How long a thread is remembered after its last write. */
   readonly threads: { readonly keepMs: number };
   readonly shutdown: { readonly delayMs: number; readonly drainTimeoutMs: number };

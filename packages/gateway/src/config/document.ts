@@ -1,6 +1,8 @@
 import type { UpstreamTarget } from "../agent/upstream.js";
 import type { AccessBlock } from "./access.js";
+import type { ControlBlock } from "./control.js";
 import type { GatewayConfig } from "./config.js";
+import type { OutgoingBlocks } from "./outgoing.js";
 import type { LimitsBlock } from "./listen-limits.js";
 
 /** An agent as it is written in the file. */
@@ -13,6 +15,7 @@ export type AgentBlock = {
   accept?: UpstreamTarget["accept"];
   headers?: Record<string, string>;
   forward_authorization?: boolean;
+  chio_keys?: string[];
   answer_timeout?: number;
   idle_timeout?: number;
 };
@@ -25,28 +28,28 @@ export type ConfigDocument = {
     heartbeat?: number;
     tls?: { cert: string; key: string };
   };
-  control?: {
-    host?: string;
-    port?: number;
-    console?: boolean;
-    i_understand_that_the_admin_token_travels_in_clear?: boolean;
-  };
+  control?: ControlBlock;
   agents: Record<string, AgentBlock>;
   default_agent?: string;
   policy?: string;
   origins?: string[];
   access?: AccessBlock;
   limits?: LimitsBlock;
-  receipts?: Partial<Omit<GatewayConfig["receipts"], "toClients" | "scrubRate">> & {
+  receipts?: Partial<
+    Omit<GatewayConfig["receipts"], "toClients" | "scrubRate" | "keepMs" | "clientAddress">
+  > & {
     to_clients?: GatewayConfig["receipts"]["toClients"];
     scrub_rate?: number;
+    keep?: string;
+    client_address?: GatewayConfig["receipts"]["clientAddress"];
   };
   fleet?: { address: string; host?: string; port?: number };
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
-  log?: Partial<GatewayConfig["log"]>;
-  metrics?: { public?: boolean };
-  tracing?: { endpoint: string; service?: string; headers?: Record<string, string> };
+  log?: Partial<Pick<GatewayConfig["log"], "level" | "format">> & OutgoingBlocks["log"];
+  metrics?: { public?: boolean; host?: string; port?: number; names?: string[] };
+  tracing?: NonNullable<OutgoingBlocks["tracing"]>;
+  webhook?: NonNullable<OutgoingBlocks["webhook"]>;
   threads?: { keep_days?: number };
   shutdown?: { delay?: number; drain_timeout?: number };
 };
@@ -56,4 +59,5 @@ export const LISTENERS = {
   data: { host: "127.0.0.1", port: 8080 },
   control: { host: "127.0.0.1", port: 8081 },
   fleet: { port: 8082 },
+  metrics: { host: "127.0.0.1" },
 } as const;

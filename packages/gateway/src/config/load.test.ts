@@ -8,7 +8,16 @@ const load = (text: string, environment: Record<string, string> = {}) =>
 test("one agent is enough: the defaults are loopback, strict and SQLite next to the file", () => {
   const config = load("agents:\n  support:\n    url: http://127.0.0.1:9000/\n");
   expect(config.listen).toEqual({ host: "127.0.0.1", port: 8080 });
-  expect(config.control).toEqual({ host: "127.0.0.1", port: 8081, console: true });
+  expect(config.control).toMatchObject({
+    host: "127.0.0.1",
+    port: 8081,
+    console: true,
+    operators: [],
+    oidc: undefined,
+    tls: undefined,
+    sessions: { idleMs: 1_800_000, longestMs: 43_200_000 },
+  });
+  expect(config.metrics).toEqual({ isPublic: false, listener: undefined });
   expect(config.receipts).toMatchObject({
     store: "sqlite:/srv/.countersign/receipts",
     durability: "strict",

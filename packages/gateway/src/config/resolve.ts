@@ -3,9 +3,11 @@ import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../agent/upstream.js";
 import { resolveAccess } from "./access.js";
 import type { GatewayConfig } from "./config.js";
+import { resolveControl } from "./control.js";
 import { LISTENERS } from "./document.js";
 import type { AgentBlock, ConfigDocument } from "./document.js";
 import { resolveListenLimits } from "./listen-limits.js";
+import { resolveLogs, resolveTracing, resolveWebhook } from "./outgoing.js";
 import { expand, expandHeaders, invalid } from "./reading.js";
 import type { Reading } from "./reading.js";
 
@@ -18,7 +20,7 @@ const SCRUB_RATE = 500;
 export function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfig {
   const folder = dirname(resolve(options.file));
   const path = (value: string): string => resolve(folder, value);
-  const { listen, control, receipts, capabilities } = document;
+  const { listen, receipts, capabilities } = document;
   const names = Object.keys(document.agents);
   const store = storeOf(receipts?.store, path, options);
   return {
@@ -31,11 +33,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
         ? {}
         : { tls: { cert: path(listen.tls.cert), key: path(listen.tls.key) } }),
     },
-    control: {
-      host: control?.host ?? LISTENERS.control.host,
-      port: control?.port ?? LISTENERS.control.port,
-      console: control?.console ?? true,
-    },
+    control: resolveControl(document.control ?? {}, LISTENERS.control, path, options),
     agents: names.map((name) => targetOf(name, document.agents[name] as AgentBlock, options)),
     defaultAgent: document.default_agent ?? (names[0] as string),
     policyFile: document.policy === undefined ? undefined : path(document.policy),
@@ -49,15 +47,26 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
       origin: receipts?.origin ?? "countersign.local/log",
       toClients: receipts?.to_clients ?? "on_request",
       scrubRate: receipts?.scrub_rate ?? SCRUB_RATE,
+      keepMs: durationOf(receipts?.keep),
+      principal: receipts?.principal ?? "plain",
+      clientAddress: receipts?.client_address ?? "plain",
     },
     fleet: fleetOf(document.fleet, store, options),
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
     issuers: capabilities?.issuers ?? [],
+    chioKeys: Object.fromEntries(
+      names.map((name) => [name, document.agents[name]?.chio_keys ?? []]),
+    ),
     revocationFile:
       capabilities?.revocations === undefined ? undefined : path(capabilities.revocations),
-    log: { level: document.log?.level ?? "info", format: document.log?.format ?? "auto" },
-    metrics: { isPublic: document.metrics?.public ?? false },
-    tracing: tracingOf(document.tracing, options),
+    log: {
+      level: document.log?.level ?? "info",
+      format: document.log?.format ?? "auto",
+      otlp: resolveLogs(document, options),
+    },
+    metrics: metricsOf(document.metrics),
+    tracing: resolveTracing(document.tracing, options),
+    webhook: resolveWebhook(document.webhook, options, path),
     threads: { keepMs: (document.threads?.keep_days ?? 30) * DAY_MS },
     shutdown: {
       delayMs: (document.shutdown?.delay ?? 0) * 1000,
@@ -103,12 +112,11 @@ function fleetOf(
   return { address, host: block.host ?? address, port: block.port ?? LISTENERS.fleet.port };
 }
 
-function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayConfig["tracing"] {
-  if (block === undefined) return undefined;
+function metricsOf(block: ConfigDocument["metrics"] = {}): GatewayConfig["metrics"] {
+  const { host = LISTENERS.metrics.host, port, names = [] } = block;
   return {
-    endpoint: new URL(block.endpoint),
-    service: block.service ?? "countersign",
-    headers: expandHeaders(block.headers, options, "/tracing/headers"),
+    isPublic: block.public ?? false,
+    listener: port === undefined ? undefined : { host, port, names },
   };
 }
 
@@ -134,4 +142,12 @@ function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTa
     answerTimeoutMs: (block.answer_timeout ?? 30) * 1000,
     idleTimeoutMs: (block.idle_timeout ?? 120) * 1000,
   };
+}
+
+const UNIT_MS = { h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of `90d` or `12h`, whose form the schema has checked. */
+function durationOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return Number(text.slice(0, -1)) * UNIT_MS[text.endsWith("h") ? "h" : "d"];
 }

@@ -2,7 +2,10 @@ import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
 import { EMITTER_PROFILES } from "@countersign/wire/dialects";
 import { ACCESS_SCHEMA, seconds } from "./access.js";
+import { controlSchema } from "./control.js";
+import { IDENTITY_FORMS } from "../event/client-identity.js";
 import { LIMITS_SCHEMA } from "./listen-limits.js";
+import { LOGS_SCHEMA, TRACING_SCHEMA, WEBHOOK_SCHEMA } from "./outgoing.js";
 import { LOG_LEVELS } from "../telemetry/journal.js";
 
 const port: JsonSchema = {
@@ -48,6 +51,11 @@ const agent = closed(
       maxProperties: 64,
     },
     forward_authorization: flag("Whether the agent gets the client's own Authorization", false),
+    chio_keys: list(
+      "Public keys of the agent: a Chio token is valid for the agent whose key is its subject",
+      text("ed25519:HEX", 512),
+      16,
+    ),
     answer_timeout: seconds("Seconds until the agent must answer"),
     idle_timeout: seconds("Seconds an open stream may be silent"),
   },
@@ -62,15 +70,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
     "Configuration of a Countersign gateway",
     {
       listen: listener,
-      control: closed("Where operators connect", {
-        host: text("Address to bind"),
-        port,
-        console: flag("Whether the web console is served, at /console", true),
-        i_understand_that_the_admin_token_travels_in_clear: flag(
-          "Lets the control plane listen beyond this machine without TLS",
-          false,
-        ),
-      }),
+      control: controlSchema(port),
       agents: {
         type: "object",
         description: "The agents by name",
@@ -94,6 +94,20 @@ export const CONFIG_SCHEMA: JsonSchema = {
         to_clients: choice(
           "Whether a client gets the receipts of what it is shown, beside it, when it asks for them",
           ["on_request", "never"],
+        ),
+        keep: {
+          type: "string",
+          description:
+            "How long receipts are kept, in days (90d) or hours (12h); all of them when left out. Hashes of removed receipts stay",
+          pattern: "^[1-9][0-9]{0,4}[dh]$",
+        },
+        principal: choice(
+          "How receipts, lists and log lines show principals: as they are, as a keyed hash, or not at all; plain when left out",
+          IDENTITY_FORMS,
+        ),
+        client_address: choice(
+          "How receipts, lists and log lines show client addresses; plain when left out",
+          IDENTITY_FORMS,
         ),
         scrub_rate: {
           type: "integer",
@@ -125,28 +139,24 @@ export const CONFIG_SCHEMA: JsonSchema = {
       log: closed("The gateway's log", {
         level: choice("The gentlest that is written", LOG_LEVELS),
         format: choice("`auto` is for people on a terminal and JSON elsewhere", ["auto", "json"]),
+        otlp: LOGS_SCHEMA,
       }),
       metrics: closed("Figures for Prometheus, at /metrics of the control plane", {
-        public: flag("Answer without the admin token", false),
-      }),
-      tracing: closed(
-        "One span per run to an OpenTelemetry collector; off when left out",
-        {
-          endpoint: text(
-            "Address of the collector, OTLP over HTTP, usually …:4318/v1/traces",
-            2048,
-          ),
-          service: text("Name of the service in its traces"),
-          headers: {
-            type: "object",
-            description:
-              "Sent to the collector; ${NAME} takes the value of an environment variable",
-            additionalProperties: text("Header value", 8192),
-            maxProperties: 16,
-          },
+        public: flag("Whether /metrics of the control plane needs no credential", false),
+        host: text("Address of a listener for /metrics alone; loopback when left out"),
+        port: {
+          ...port,
+          description:
+            "TCP port of a listener for /metrics alone, without credentials; off when left out",
         },
-        ["endpoint"],
-      ),
+        names: list(
+          "Host names under which that listener may be asked; addresses and names without a dot always may",
+          text("Host name", 255),
+          64,
+        ),
+      }),
+      tracing: TRACING_SCHEMA,
+      webhook: WEBHOOK_SCHEMA,
       threads: closed("How long conversations are remembered", {
         keep_days: {
           type: "integer",

@@ -1,23 +1,29 @@
 import { Hono } from "hono";
-import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { isIP } from "node:net";
 import { isCountersignError } from "@countersign/core";
-import type { ReplaceResult } from "@countersign/policy";
-import { FailedAttempts } from "../access/failed-attempts.js";
 import type { Fleet } from "../cluster/fleet.js";
-import type { AdminToken } from "../keys/key-directory.js";
 import type { ControlledGateway, OpenPolicy } from "./ports.js";
 import type { OpenReceipts } from "./ports.js";
 import type { OpenTokens } from "./ports.js";
 import { EXPOSITION_TYPE } from "../telemetry/exposition.js";
+import { addAgentRoutes } from "./agent-routes.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 import type { ConsoleFiles } from "./console-files.js";
 import { addConsoleRoutes } from "./console-routes.js";
 import { addExplainRoute } from "./explain-route.js";
 import { addFeedRoute } from "./feed-stream.js";
 import { CONTROL_API } from "./openapi.js";
+import { isOurName } from "../http/host-name.js";
+import type { ControlApp, ControlContext, ControlEnv } from "./control-env.js";
 import { createOperatorActs } from "./operator-acts.js";
+import type { OperatorActs } from "./operator-acts.js";
+import type { OperatorAccess } from "./operators/authenticate.js";
+import type { ControlCookie } from "./operators/cookies.js";
+import { createRefusals, guardRoutes } from "./operators/guard.js";
+import { addLoginRoutes } from "./operators/login-routes.js";
+import type { OidcLogin } from "./operators/oidc-login.js";
+import type { PolicyChanges } from "./policy-changes.js";
+import type { PolicyHistory } from "./policy-history.js";
 import { addPolicyRoutes } from "./policy-routes.js";
 import { problem } from "./problem.js";
 import { addReceiptRoutes } from "./receipt-routes.js";
@@ -29,12 +35,17 @@ export type ControlOptions = {
   readonly receipts: OpenReceipts;
   readonly policy: OpenPolicy;
   readonly tokens: OpenTokens;
-  readonly admin: AdminToken;
+  /** The sources of operators' credentials. */
+  readonly access: OperatorAccess;
+  /** Login at an identity provider; `undefined` if none is configured. */
+  readonly oidc?: OidcLogin | undefined;
+  readonly loginCookie: ControlCookie;
   /** The name of this gateway in the fleet. */
   readonly gatewayName: string;
   readonly fleet: Fleet | undefined;
-  /** Reloads the policy at an operator's request. */
-  reloadPolicy(): ReplaceResult;
+  /** Changes the policy at an operator's request. */
+  readonly policyChanges: PolicyChanges;
+  readonly policyHistory: PolicyHistory;
   /** Renders the metrics. */
   metrics(): Promise<string>;
   readonly isMetricsPublic: boolean;
@@ -49,54 +60,42 @@ export type ControlOptions = {
 /** Largest request body of the control plane. */
 const MAX_BODY_BYTES = 256 * 1024;
 
+const CONFLICTS: ReadonlySet<string> = new Set([
+  "ERR_CONTROL_SESSION_OWNER",
+  "ERR_CONTROL_POLICY_READ_ONLY",
+  "ERR_CONTROL_POLICY_CHANGED",
+  "ERR_CONTROL_POLICY_UNKNOWN",
+  "ERR_CONTROL_STOP_CHANGED",
+]);
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG|LEDGER|REVOCATIONS|FLEET)_/u;
 
 /**
  * An entry beyond the end of the log is missing, not an error: clients that mirror the log request whole tiles first.
  */
-function statusOf(code: string): 400 | 404 | 409 | 503 {
-  if (code === "ERR_CONTROL_SESSION_OWNER") return 409;
+function statusOf(code: string): 400 | 404 | 409 | 410 | 503 {
+  if (CONFLICTS.has(code)) return 409;
   if (code === "ERR_STORE_RANGE") return 404;
+  if (code === "ERR_STORE_REMOVED") return 410;
   return STORE_CODES.test(code) ? 503 : 400;
 }
 
-/**
- * The operators' API. Every path except the console's needs the admin token; `/metrics` does too unless the
- * configuration makes it public.
- */
-export function createControlApp(options: ControlOptions): Hono {
-  const { gateway, receipts, policy, tokens, admin } = options;
+/** The operators' API. Every path except the console's and the login needs an operator with the role of the route. */
+export function createControlApp(options: ControlOptions): ControlApp {
+  const { gateway, receipts, policy, tokens, access } = options;
   const { agents, sessions, feed, clock, journal, telemetry } = gateway.context;
-  const app = new Hono();
-  const tries = new FailedAttempts(clock);
-  const note = (code: string): void => {
-    telemetry.accessFailures.add(code);
-    journal.warn({ code, plane: "control" }, "refused");
-  };
+  const app: ControlApp = new Hono<ControlEnv>();
+  const refusals = createRefusals(access, { clock, journal, telemetry });
 
   if (options.console !== undefined) addConsoleRoutes(app, options.console);
-  app.use("*", async (context, next) => {
-    const isOpen =
+  guardRoutes(
+    app,
+    access,
+    refusals,
+    (context) =>
       context.req.path === "/metrics" &&
       options.isMetricsPublic &&
-      isOurName(context, options.host);
-    // Responses are for the operator, not for a cache; capability tokens above all.
-    context.header("cache-control", "no-store");
-    if (isOpen || isAdmin(context, admin)) return next();
-    if (tries.isTooMany()) {
-      note("TOO_MANY_TRIES");
-      context.header("retry-after", "60");
-      return problem(context, 429, "TOO_MANY_TRIES", "Too many wrong tries; wait a minute");
-    }
-    note("UNAUTHORIZED");
-    context.header("www-authenticate", 'Bearer realm="countersign control"');
-    return problem(
-      context,
-      401,
-      "UNAUTHORIZED",
-      "The control plane needs the admin token, as Authorization: Bearer TOKEN",
-    );
-  });
+      isOurName(context.req.header("host"), [options.host]),
+  );
   app.use(
     "*",
     bodyLimit({
@@ -116,38 +115,43 @@ export function createControlApp(options: ControlOptions): Hono {
   });
   app.notFound((context) => problem(context, 404, "NOT_FOUND", "There is nothing here"));
 
+  addLoginRoutes(app, {
+    access,
+    refusals,
+    journal,
+    oidc: options.oidc,
+    loginCookie: options.loginCookie,
+    home: options.console === undefined ? "/v1/me" : "/console",
+  });
   app.get("/v1/status", async (context) => context.json(await options.status()));
   app.get("/v1/openapi.json", (context) => context.json(CONTROL_API));
   app.get("/metrics", async (context) =>
     context.text(await options.metrics(), 200, { "content-type": EXPOSITION_TYPE }),
   );
   const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
-  const acts = createOperatorActs(gateway.context, admin.name);
-  options.fleet?.signWith((operator, stopped) =>
-    createOperatorActs(gateway.context, operator).recordStopped(stopped),
+  const actsOf = (context: ControlContext): OperatorActs =>
+    createOperatorActs(gateway.context, context.get("operator"));
+  options.fleet?.signWith((name, stopped) =>
+    createOperatorActs(gateway.context, { name }).recordStopped(stopped),
   );
   const ownerOf = (session: string): Promise<string | undefined> => gateway.ownerOf(session);
-  addSessionRoutes(app, all, acts, ownerOf);
-  addCapabilityRoutes(app, tokens, { ...all, agents, clock, acts, ownerOf });
+  addSessionRoutes(app, all, actsOf, ownerOf);
+  addCapabilityRoutes(app, tokens, { ...all, agents, clock, actsOf, ownerOf });
+  const { containment } = gateway.context;
+  addAgentRoutes(app, { ...all, agents, results: telemetry?.agents, containment, actsOf });
   addFeedRoute(app, feed);
-  addReceiptRoutes(app, receipts);
+  addReceiptRoutes(app, receipts, gateway.context.identities);
   addExplainRoute(app);
-  addPolicyRoutes(app, policy, receipts.store, options.reloadPolicy, acts);
+  addPolicyRoutes(app, {
+    policy,
+    changes: options.policyChanges,
+    history: options.policyHistory,
+    store: receipts.store,
+    actsOf,
+    gateways: async () => {
+      const members = (await options.fleet?.members().catch(() => [])) ?? [];
+      return { gateway: options.gatewayName, others: members.map(({ id }) => id) };
+    },
+  });
   return app;
-}
-
-/**
- * Whether a request without a token uses a host name that an attacker cannot control. A page whose name now resolves
- * to this machine could read the response (DNS rebinding). An attacker cannot make an IP address, or a name without a
- * dot, resolve here.
- */
-function isOurName(context: Context, ours: string): boolean {
-  const host = (context.req.header("host") ?? "").toLowerCase();
-  const name = host.replace(/:\d*$/u, "").replace(/^\[(.*)\]$/u, "$1");
-  return isIP(name) !== 0 || !name.includes(".") || name === ours.toLowerCase();
-}
-
-function isAdmin(context: Context, admin: AdminToken): boolean {
-  const [scheme, token] = (context.req.header("authorization") ?? "").split(" ");
-  return scheme?.toLowerCase() === "bearer" && token !== undefined && admin.matches(token);
 }

@@ -12,6 +12,9 @@ import { createMemoryStore } from "../store/memory-store.js";
 import { RunCapabilities } from "../runs/run-capabilities.js";
 import type { OpenTokens } from "./ports.js";
 import { Sessions } from "../sessions/sessions.js";
+import { CapabilityRecords } from "../access/capability-records.js";
+import { createTicketSeal } from "../access/ticket-seal.js";
+import type { ControlEnv } from "./control-env.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 
 const PRINCIPALS = ["key:alice", "jwt:https://login.example.org bob ", ANONYMOUS.id] as const;
@@ -46,15 +49,22 @@ function createWorld() {
   const acts = { operator: "o", record: async () => "r", note: async () => "r" } as never;
   const start = (sessions = new Sessions(clock)) => {
     const owners = new SessionOwners({ clock, store: ledger });
-    const app = new Hono();
+    const app = new Hono<ControlEnv>();
     app.onError((error, context) => context.text(error.message, 409));
-    const tokens = { issue: (grant) => issuer.issue(grant) } as Partial<OpenTokens> as OpenTokens;
+    const tokens = {
+      issue: (grant) => issuer.issue(grant),
+      records: new CapabilityRecords(
+        createMemoryStore(clock),
+        createTicketSeal(undefined, 400_000),
+        clock,
+      ),
+    } as Partial<OpenTokens> as OpenTokens;
     addCapabilityRoutes(app, tokens, {
       sessions,
       fleet: undefined,
       agents: { names: AGENTS },
       clock,
-      acts,
+      actsOf: () => acts,
       ownerOf: (session) => owners.ownerOf(session),
     });
     return { sessions, owners, app };

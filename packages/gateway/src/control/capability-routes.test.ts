@@ -3,7 +3,12 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import type { OpenTokens } from "./ports.js";
 import type { Sessions } from "../sessions/sessions.js";
+import { CapabilityRecords } from "../access/capability-records.js";
+import { createTicketSeal } from "../access/ticket-seal.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { ControlEnv } from "./control-env.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
+const CLOCK = { now: () => 0 };
 
 function routes(logIsDown = false, owner: string | undefined = "key:alice") {
   const acts: object[] = [];
@@ -16,9 +21,10 @@ function routes(logIsDown = false, owner: string | undefined = "key:alice") {
       return { token: "token", claims: { jti: "cap_1", exp: 1 } };
     },
     revoke: async (id: string) => void revoked.push(id),
+    records: new CapabilityRecords(createMemoryStore(CLOCK), createTicketSeal(), CLOCK),
   } as unknown as OpenTokens;
   const sessions = { addToken: (id: string) => void handed.push(id) } as unknown as Sessions;
-  const app = new Hono();
+  const app = new Hono<ControlEnv>();
   app.onError((error, context) => context.text(error.message, 400));
   const all = { sessions, fleet: undefined };
   const note = async (act: object): Promise<string> => {
@@ -32,7 +38,7 @@ function routes(logIsDown = false, owner: string | undefined = "key:alice") {
     ...all,
     agents,
     clock: { now: () => 0 } as never,
-    acts: recording,
+    actsOf: () => recording,
     ownerOf: async () => owner,
   });
   return { app, issued, revoked, acts, handed };
@@ -64,7 +70,7 @@ test("a token for one session is issued for that session and the principal that 
 
 test("issuing, presenting and revoking a capability is logged; without a receipt no token is issued", async () => {
   const { app, acts } = routes();
-  const post = (on: Hono, path: string, body: object): Response | Promise<Response> =>
+  const post = (on: Hono<ControlEnv>, path: string, body: object): Response | Promise<Response> =>
     on.request(path, { method: "POST", body: JSON.stringify(body) });
   await post(app, "/v1/capabilities", { ...asked, session_id: "s1" });
   await post(app, "/v1/capabilities", { ...asked, allow_unowned_session: true });

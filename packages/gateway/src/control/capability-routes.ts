@@ -1,4 +1,4 @@
-import type { Hono } from "hono";
+import type { ControlApp, ControlContext } from "./control-env.js";
 import { describeCapability } from "@countersign/capability";
 import { isCountersignError } from "@countersign/core";
 import type { AllSessions } from "./all-sessions.js";
@@ -6,6 +6,7 @@ import type { Clock } from "../base/ports.js";
 import type { OpenTokens } from "./ports.js";
 import type { HandedToken } from "../sessions/sessions.js";
 import type { Agents } from "../agent/upstream.js";
+import { cutPage } from "./query.js";
 import { invalidField } from "./problem.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
 import type { OperatorActs } from "./operator-acts.js";
@@ -29,16 +30,17 @@ const ISSUE_FIELDS = [
 export type CapabilityRoutesOptions = Pick<AllSessions, "sessions" | "fleet"> & {
   readonly agents: Pick<Agents, "names">;
   readonly clock: Clock;
-  readonly acts: OperatorActs;
+  /** Signs for the operator of a request. */
+  actsOf(context: ControlContext): OperatorActs;
   /** The principal that owns a session; `undefined` if it has no owner. */
   ownerOf(session: string): Promise<string | undefined>;
 };
 
 /** Issue and revoke capability tokens, and hand them to a session. */
 export function addCapabilityRoutes(
-  app: Hono,
+  app: ControlApp,
   tokens: OpenTokens,
-  { sessions, fleet, agents, clock, acts, ownerOf }: CapabilityRoutesOptions,
+  { sessions, fleet, agents, clock, actsOf, ownerOf }: CapabilityRoutesOptions,
 ): void {
   /** Hands a token to a session at every gateway; `partial` if one of them could not be informed. */
   const handOver = async (
@@ -46,6 +48,8 @@ export function addCapabilityRoutes(
     handed: HandedToken,
     expiresAt: number,
   ): Promise<{ partial?: true }> => {
+    // Gateways on one database share such tokens; one with its own store keeps them for its next start.
+    if (fleet === undefined) await tokens.records.keepHanded({ session, ...handed }, expiresAt);
     sessions.addToken(session, handed);
     try {
       await fleet?.hand(session, handed, expiresAt);
@@ -56,6 +60,21 @@ export function addCapabilityRoutes(
       throw error;
     }
   };
+  app.get("/v1/capabilities", async (context) => {
+    const { items, cursor } = cutPage(await tokens.records.list(), context.req.query());
+    const remaining = await tokens.remaining(items);
+    return context.json({
+      items: items.map(({ issuer: _issuer, ...record }) => {
+        const left = remaining.get(record.id);
+        return {
+          ...record,
+          ...(left === undefined ? {} : { remaining: left }),
+          revoked: tokens.isRevoked(record.id),
+        };
+      }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+  });
   app.post("/v1/capabilities", async (context) => {
     const body = readBody(await context.req.text(), ISSUE_FIELDS);
     const now = Math.floor(clock.now() / 1000);
@@ -88,12 +107,25 @@ export function addCapabilityRoutes(
       ...grant,
     });
     // Recorded before the token is returned: a token without a log entry would still authorise a submit.
+    const acts = actsOf(context);
     await acts.record({
       act: "capability-issue",
       capability: claims.jti,
       agent,
       ...(sessionId === undefined ? {} : { session: sessionId }),
       ...forPrincipal,
+    });
+    await tokens.records.add({
+      id: claims.jti,
+      agent,
+      ...(sessionId === undefined ? {} : { session: sessionId }),
+      ...forPrincipal,
+      scopes: grant.scopes,
+      ...(maxEvents === undefined ? {} : { max_events: maxEvents }),
+      expires_at: claims.exp,
+      issued_at: now,
+      operator: acts.operator,
+      issuer: claims.iss,
     });
     const result = isAttached
       ? await handOver(sessionId, { token, ...forPrincipal }, claims.exp)
@@ -113,7 +145,7 @@ export function addCapabilityRoutes(
   app.post("/v1/capabilities/revoke", async (context) => {
     const id = readBody(await context.req.text(), ["id"]).text("id", BODY_LIMITS.id);
     await tokens.revoke(id);
-    await acts.note({ act: "capability-revoke", capability: id });
+    await actsOf(context).note({ act: "capability-revoke", capability: id });
     return context.json({ revoked: id });
   });
   app.post("/v1/sessions/:id/capabilities", async (context) => {
@@ -129,7 +161,12 @@ export function addCapabilityRoutes(
       allowsUnowned,
     });
     const forPrincipal = principal === undefined ? {} : { principal };
-    await acts.record({ act: "capability-attach", capability: id, session, ...forPrincipal });
+    await actsOf(context).record({
+      act: "capability-attach",
+      capability: id,
+      session,
+      ...forPrincipal,
+    });
     // A token that names no principal is kept for the current owner of the session, not for a later one.
     const result = await handOver(session, { token, ...forPrincipal }, expiresAt);
     const owners = { ...forPrincipal, session_owner: owner ?? null };

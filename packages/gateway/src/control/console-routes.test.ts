@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Hono } from "hono";
+import type { ControlApp, ControlEnv } from "./control-env.js";
 import { afterAll, expect, test } from "vitest";
 import { readConsoleFiles } from "./console-files.js";
 import { addConsoleRoutes } from "./console-routes.js";
@@ -15,8 +16,8 @@ writeFileSync(join(folder, "page", "assets", "main-abc.js"), "1");
 writeFileSync(join(folder, "page", "notes.txt"), "not for browsers");
 symlinkSync(join(folder, "secret.js"), join(folder, "page", "assets", "link.js"));
 
-function consoleApp(): Hono {
-  const app = new Hono();
+function consoleApp(): ControlApp {
+  const app = new Hono<ControlEnv>();
   const files = readConsoleFiles(join(folder, "page"));
   if (files === undefined) throw new Error("the page is there");
   addConsoleRoutes(app, files);

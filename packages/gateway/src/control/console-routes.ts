@@ -1,4 +1,4 @@
-import type { Context, Hono } from "hono";
+import type { ControlApp, ControlContext } from "./control-env.js";
 import { CONSOLE_PAGE } from "./console-files.js";
 import type { ConsoleFile, ConsoleFiles } from "./console-files.js";
 
@@ -30,8 +30,8 @@ const HEADERS = {
 const PREFIX = "/console/";
 
 /** Serves the console's files without the token: they contain no data of this gateway. */
-export function addConsoleRoutes(app: Hono, files: ConsoleFiles): void {
-  const respond = (context: Context, name: string): Response | undefined => {
+export function addConsoleRoutes(app: ControlApp, files: ConsoleFiles): void {
+  const respond = (context: ControlContext, name: string): Response | undefined => {
     const file = files.get(name);
     return file === undefined ? undefined : fileResponse(context, file);
   };
@@ -42,7 +42,7 @@ export function addConsoleRoutes(app: Hono, files: ConsoleFiles): void {
   });
 }
 
-function fileResponse(context: Context, { bytes, type, isHashed }: ConsoleFile): Response {
+function fileResponse(context: ControlContext, { bytes, type, isHashed }: ConsoleFile): Response {
   return context.body(bytes, 200, {
     ...HEADERS,
     "content-type": type,

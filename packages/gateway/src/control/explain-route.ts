@@ -1,4 +1,4 @@
-import type { Hono } from "hono";
+import type { ControlApp } from "./control-env.js";
 import { explainCode } from "../explain/explain-code.js";
 import { explainRule } from "../explain/explain-rule.js";
 import { invalidField, problem } from "./problem.js";
@@ -7,7 +7,7 @@ import { invalidField, problem } from "./problem.js";
 const MAX_NAME = 1024;
 
 /** Explains a rule on a receipt, or the code of a refused request or a failed run, with a fix. */
-export function addExplainRoute(app: Hono): void {
+export function addExplainRoute(app: ControlApp): void {
   app.get("/v1/explain", (context) => {
     const query = context.req.query();
     const unknown = Object.keys(query).find((key) => key !== "name");

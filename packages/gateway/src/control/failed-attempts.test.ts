@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createControlApp } from "./app.js";
 import type { ControlOptions } from "./app.js";
 import { Feed } from "../telemetry/feed.js";
+import { operatorAccess } from "../testing/operator-access.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 
 test("wrong admin tokens are counted, logged and limited per minute; the right one is always accepted", async () => {
@@ -14,7 +15,7 @@ test("wrong admin tokens are counted, logged and limited per minute; the right o
     receipts: {},
     policy: {},
     tokens: {},
-    admin: { fresh: undefined, matches: (token: string) => token === "right" },
+    access: operatorAccess("right"),
     isMetricsPublic: false,
     status: () => Promise.resolve({ ok: true }),
   } as unknown as ControlOptions;
@@ -40,7 +41,7 @@ test("no response of the control plane may be cached", async () => {
     receipts: {},
     policy: {},
     tokens: {},
-    admin: { matches: () => true },
+    access: operatorAccess("right"),
     status: () => Promise.resolve({ ok: true }),
     metrics: () => Promise.resolve("countersign_ready 1"),
   } as unknown as ControlOptions;

@@ -1,7 +1,7 @@
 import { concatBytes } from "@countersign/core";
 import { HEARTBEAT_MS } from "../base/heartbeats.js";
 import type { Feed, FeedBatch } from "../telemetry/feed.js";
-import type { Hono } from "hono";
+import type { ControlApp } from "./control-env.js";
 
 /** Bytes that may wait for a subscriber, about 2,500 decisions. */
 export const MAX_WAITING_BYTES = 1024 * 1024;
@@ -13,11 +13,13 @@ const HEARTBEAT = new TextEncoder().encode(": heartbeat\n\n");
  * The feed for one subscriber: each read returns everything that waits.
  *
  * A subscriber that cannot keep up loses the oldest decisions and is told how many; it never slows the gateway. The
- * subscription begins with the first read: a response whose body is not read (HEAD) costs nothing.
+ * subscription begins with the first read: a response whose body is not read (HEAD) costs nothing. The stream ends when
+ * the operator's credential does.
  */
 export function createFeedStream(
   feed: Feed,
   heartbeatMs: number = HEARTBEAT_MS,
+  isAllowed: () => boolean = () => true,
 ): ReadableStream<Uint8Array> {
   const waiting = createWaiting();
   let isCancelled = false;
@@ -38,6 +40,11 @@ export function createFeedStream(
               resolve();
             };
           });
+        }
+        if (!isCancelled && !isAllowed()) {
+          isCancelled = true;
+          stop?.();
+          controller.close();
         }
         if (!isCancelled) controller.enqueue(waiting.isEmpty() ? HEARTBEAT : waiting.take());
       },
@@ -82,9 +89,9 @@ function createWaiting(): Waiting {
 }
 
 /** Streams every decision as it is recorded, as server-sent events. */
-export function addFeedRoute(app: Hono, feed: Feed): void {
+export function addFeedRoute(app: ControlApp, feed: Feed): void {
   app.get("/v1/events", (context) =>
-    context.body(createFeedStream(feed), 200, {
+    context.body(createFeedStream(feed, HEARTBEAT_MS, context.get("operator").isValid), 200, {
       "content-type": "text/event-stream",
       "cache-control": "no-cache",
       // Otherwise the server would wait for the first decision before it responds.

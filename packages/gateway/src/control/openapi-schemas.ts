@@ -1,4 +1,5 @@
 import { pageAddress } from "@countersign/core";
+import { ROLES } from "../access/operators.js";
 import { MAX_RECORDED } from "./policy-compare.js";
 import { BODY_LIMITS } from "./request-body.js";
 
@@ -56,11 +57,20 @@ const unheard: Schema = {
   description: "Another gateway did not respond and may have open runs of the session: try again",
 };
 
+const client = {
+  "principal?": {
+    ...text,
+    description: "The principal of the newest run, or its keyed hash; absent for an anonymous one",
+  },
+  "client_address?": { ...text, description: "The address of its client, or its keyed hash" },
+};
+
 const run = {
   run_id: text,
   gateway: { ...text, description: "The gateway it is at" },
   thread_id: text,
   agent: text,
+  ...client,
   transport: { enum: ["sse", "websocket"] },
   status: { enum: ["running", "finished", "failed", "stopped"] },
   "failure?": text,
@@ -71,6 +81,12 @@ const run = {
 };
 
 const policyFacts = { "name?": text, hash, mode: { enum: ["observe", "enforce"] } };
+
+const policyText = { ...short(BODY_LIMITS.policy), description: "The policy, as YAML or JSON" };
+const change = {
+  expect: { ...hash, description: "The hash of the policy that the change is based on" },
+  "comment?": { ...short(BODY_LIMITS.comment), description: "Why; kept in the history" },
+};
 
 const effect = { enum: ["looser", "stricter", "both", "same"] };
 
@@ -85,6 +101,20 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     "A refusal, RFC 9457",
   ),
+  LoginMethods: object({
+    methods: list({ enum: ["token", "oidc"] }),
+    "oidc?": object({ name: { ...text, description: "Name of the identity provider" } }),
+  }),
+  Login: object({ token: short(BODY_LIMITS.token) }),
+  Me: object({
+    operator: { ...text, description: "The name of the operator in receipts" },
+    role: { enum: ROLES },
+    method: { enum: ["token", "oidc", "mtls"] },
+    "csrf?": {
+      ...text,
+      description: "Changes by a session repeat it in the header x-countersign-csrf",
+    },
+  }),
   Status: object({
     version: text,
     gateway: { ...text, description: "The name of this process among the gateways of its log" },
@@ -115,6 +145,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     store: object({
       kind: { enum: ["sqlite", "postgres"] },
       "entries?": count,
+      "first_entry?": {
+        ...count,
+        description: "The first entry that was not removed because of its age",
+      },
       pending: count,
       "damage?": object({ "seq?": count, reason: text }),
     }),
@@ -137,6 +171,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     forwarded: count,
     blocked: count,
     capabilities: count,
+    ...client,
     "owner?": sessionOwner,
     runs: list(ref("Run")),
   }),
@@ -168,8 +203,57 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     issues: list(ref("Issue")),
     reloads: object({ ok: count, failed: count }),
     files: list(text),
+    "file?": { ...text, description: "The configured file; absent for the built-in policy" },
+    text: { ...text, description: "The text of that file that decides now" },
+    writable: { ...flag, description: "Whether the gateway can write the file" },
+    lines: {
+      type: "object",
+      description: "The line of each rule in the text, where it has one",
+      additionalProperties: count,
+    },
     rules: { ...list(text), description: "In the order in which they are asked" },
     document: { type: "object", description: "The policy, with what it extends" },
+  }),
+  PolicyText: object({ text: policyText }),
+  Checked: object({
+    issues: list(ref("Issue")),
+    "hash?": hash,
+    "mode?": { enum: ["observe", "enforce"] },
+    "rules?": list(text),
+    "notes?": list({ type: "object", description: "Doubtful settings, with their positions" }),
+  }),
+  PolicyHistory: object({
+    items: list(
+      object({
+        hash,
+        applied_at: milliseconds,
+        operator: text,
+        source: { enum: ["console", "api", "cli", "file", "signal"] },
+        "comment?": text,
+        "text?": text,
+      }),
+    ),
+  }),
+  PolicyApply: object({ text: policyText, ...change }),
+  PolicyRollback: object({ hash, ...change }),
+  PolicyModeChange: object({
+    block: {
+      ...short(BODY_LIMITS.name),
+      description: "A block of the policy file, or policy for all",
+    },
+    mode: { enum: ["observe", "enforce"] },
+    ...change,
+  }),
+  PolicyChanged: object({
+    hash,
+    changed: flag,
+    file: { ...text, description: "The file that was written" },
+    gateway: { ...text, description: "The gateway that has the policy" },
+    others: {
+      ...list(text),
+      description:
+        "Other gateways of the log: they follow their own files and may have another policy",
+    },
   }),
   Meaning: object({
     name: text,
@@ -182,7 +266,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Reloaded: object({ changed: flag, hash }),
   NotReloaded: object({ changed: { const: false }, hash, issues: list(ref("Issue")) }),
   Candidate: object({
-    text: { ...short(BODY_LIMITS.policy), description: "The policy, as YAML or JSON" },
+    text: policyText,
     "recorded?": {
       ...upTo(MAX_RECORDED),
       description: "Judge so many of the newest receipts again; none when left out",
@@ -221,6 +305,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     counts: list(
       object({
         count,
+        "from?": { ...milliseconds, description: "The start of the time bucket" },
         values: {
           type: "object",
           description: "The value of each column; null for entries that have none",
@@ -262,6 +347,64 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     "principal?": only,
     "session_owner?": sessionOwner,
     "partial?": untold,
+  }),
+  Capabilities: object({
+    items: list(
+      object({
+        id: text,
+        agent: text,
+        "session?": text,
+        "principal?": only,
+        scopes: list(text),
+        "max_events?": count,
+        "remaining?": { ...count, description: "Events that no gateway has used or reserved" },
+        expires_at: { type: "number", description: "Seconds since the epoch" },
+        issued_at: { type: "number", description: "Seconds since the epoch" },
+        operator: text,
+        revoked: flag,
+      }),
+    ),
+    "cursor?": cursor,
+  }),
+  Agents: object({
+    items: list(
+      object({
+        name: text,
+        url: { ...text, description: "Its address without credentials; only the host for viewers" },
+        health: { enum: ["ok", "failing", "unknown"] },
+        open_runs: count,
+        "last_success_at?": milliseconds,
+        recent_failures: list(object({ at: milliseconds, code: text, reason: text })),
+        "contained?": object(
+          { operator: text, at: milliseconds },
+          "An operator stopped it; it gets no new runs",
+        ),
+      }),
+    ),
+    "partial?": partial,
+  }),
+  AgentResumed: object({ agent: text, contained: { const: false } }),
+  StopAll: object({
+    agents: list(text),
+    runs: list(object({ session_id: text, ...run })),
+    "partial?": partial,
+  }),
+  StopAllRequest: object({
+    "agent?": short(BODY_LIMITS.name),
+    "expect_runs?": {
+      ...count,
+      description: "Refuse when another number of runs is open; leave it out in an emergency",
+    },
+  }),
+  StoppedAll: object({
+    agents: list(text),
+    stopped: list(object({ session_id: text, run_id: text, gateway: text })),
+    "partial?": {
+      const: true,
+      description:
+        "A gateway did not respond, or the containment could not be stored and ends with a restart: try again",
+    },
+    "unrecorded?": { const: true, description: "The log did not accept every receipt" },
   }),
   Revoke: object({ id: short(BODY_LIMITS.id) }),
   Revoked: object({ revoked: text }),

@@ -21,7 +21,11 @@ function operator(recorder = createMemoryRecorder()) {
       error: (facts: object) => void errors.push(facts),
     },
   };
-  return { acts: createOperatorActs(context, "admin-1a2b3c4d"), recorder, errors };
+  return {
+    acts: createOperatorActs(context, { name: "admin-1a2b3c4d", method: "token" }),
+    recorder,
+    errors,
+  };
 }
 
 test("each run that an operator ended has a receipt with its ids, the reason and the name of the token", async () => {
@@ -67,6 +71,8 @@ test.each([
   { act: "capability-issue", capability: "c", agent: "support", session: "s" },
   { act: "capability-attach", capability: "c", session: "s" },
   { act: "capability-revoke", capability: "c" },
+  { act: "policy-apply", hash: "0".repeat(64), comment: "why" },
+  { act: "agent-contain", agent: "support" },
 ] as const)("the receipt of $act is from no agent, as no receipt of a peer can be", async (act) => {
   const { acts, recorder } = operator();
   await acts.record(act);
@@ -74,7 +80,9 @@ test.each([
     receipt: {
       agent_id: "<operator>",
       event_type: { custom: `operator.${act.act}` },
-      payload_hash: sha256Hex(canonicalJson({ ...act, operator: "admin-1a2b3c4d" })),
+      payload_hash: sha256Hex(
+        canonicalJson({ ...act, operator: "admin-1a2b3c4d", method: "token" }),
+      ),
     },
   });
 });

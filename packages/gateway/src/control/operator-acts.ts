@@ -5,12 +5,19 @@ import type { OPERATOR_STOP_RULE } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { StoppedRun } from "../sessions/orders.js";
+import type { LoginMethod } from "./operators/operator-sessions.js";
 import type { OwnRuleId } from "../event/own-rules.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 
 /** Operator actions that an auditor must find in the log. */
 export type OperatorAct =
   | { readonly act: "policy-reload" }
+  | {
+      readonly act: "policy-apply" | "policy-rollback" | "policy-mode";
+      /** The policy after the change; the receipt has it as its `policy_hash`. */
+      readonly hash: string;
+      readonly comment?: string;
+    }
   | {
       readonly act: "capability-issue";
       readonly capability: string;
@@ -24,7 +31,15 @@ export type OperatorAct =
       readonly session: string;
       readonly principal?: string;
     }
-  | { readonly act: "capability-revoke"; readonly capability: string };
+  | { readonly act: "capability-revoke"; readonly capability: string }
+  | { readonly act: "agent-contain" | "agent-resume"; readonly agent: string };
+
+/** The operator who acts. */
+export type ActingOperator = {
+  readonly name: string;
+  /** How the operator logged in; absent for an order of another gateway and for the gateway's own files and signals. */
+  readonly method?: LoginMethod;
+};
 
 /** Signs receipts for operator actions. */
 export type OperatorActs = {
@@ -47,18 +62,27 @@ type RecordingContext = Pick<
 const STOP_RULE: OwnRuleId & typeof OPERATOR_STOP_RULE = "gateway/operator-stop";
 const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
   "policy-reload": "mutate",
+  "policy-apply": "mutate",
+  "policy-rollback": "mutate",
+  "policy-mode": "mutate",
   "capability-issue": "create",
   "capability-attach": "mutate",
   "capability-revoke": "destroy",
+  "agent-contain": "destroy",
+  "agent-resume": "mutate",
 };
 
 /**
- * Signs under the name of the admin token that was used. Operator actions are receipts like any other, in the same
+ * Signs under the name of an operator. Operator actions are receipts like any other, in the same
  * log (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the action. Peers
  * control both fields in their own events, so `agent_id` tells actions from imitations. The agent that an action is
  * about is in its payload.
  */
-export function createOperatorActs(context: RecordingContext, operator: string): OperatorActs {
+export function createOperatorActs(
+  context: RecordingContext,
+  { name: operator, method }: ActingOperator,
+): OperatorActs {
+  const by = method === undefined ? { operator } : { operator, method };
   const target = { component_type: "operator", component_id: operator };
   const common = (): Pick<EntryDraft, "policy_hash" | "mode" | "received_at"> => ({
     policy_hash: context.policy().hash,
@@ -69,6 +93,7 @@ export function createOperatorActs(context: RecordingContext, operator: string):
 
   const draftOf = (act: OperatorAct): EntryDraft => ({
     ...common(),
+    ...("hash" in act ? { policy_hash: act.hash } : {}),
     direction: "inbound",
     receipt: {
       timestamp: timestamp(),
@@ -82,7 +107,7 @@ export function createOperatorActs(context: RecordingContext, operator: string):
       transport: "sse",
       allowed: true,
     },
-    payload_text: canonicalJson({ ...act, operator }),
+    payload_text: canonicalJson({ ...act, ...by }),
   });
 
   const stopOf = ({ agent, run, session, thread }: StoppedRun): EntryDraft => ({
@@ -104,7 +129,7 @@ export function createOperatorActs(context: RecordingContext, operator: string):
       allowed: false,
       denial_reason: `stopped by operator ${operator}`,
     },
-    payload_text: canonicalJson({ act: "stop", operator, run, session }),
+    payload_text: canonicalJson({ act: "stop", ...by, run, session }),
   });
 
   const append = async (drafts: readonly EntryDraft[]): Promise<string> => {

@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { JsonValue } from "@countersign/core";
-import { compilePolicy, readPolicy } from "@countersign/policy";
+import { compilePolicy } from "@countersign/policy";
 import type { CompiledPolicy, PolicyIssue } from "@countersign/policy";
 import { readRecording, replayRecording } from "@countersign/policy/cases";
 import { comparePolicies } from "@countersign/policy/compare";
 import type { PolicyDiff } from "@countersign/policy/compare";
 import { decodeEntry } from "@countersign/receipts";
+import type { OpenPolicy } from "./ports.js";
 import type { ReceiptStore } from "@countersign/receipts/log";
 
 /** Maximum number of entries to judge again: bounds the operator's wait and the gateway's work. */
@@ -32,17 +33,15 @@ export type Comparison =
 
 type PolicyFacts = Pick<CompiledPolicy, "name" | "hash" | "mode">;
 
-/**
- * Computes what a candidate would change. It may extend built-in policies only: text from a request must not make
- * this process read a file.
- */
+/** Computes what a candidate would change; see {@link OpenPolicy.check} for the files that it may extend. */
 export async function comparePolicy(
-  active: CompiledPolicy,
+  open: Pick<OpenPolicy, "check" | "holder">,
   text: string,
   recorded: number,
   store: ReceiptStore,
 ): Promise<Comparison> {
-  const { policy, issues } = readPolicy(text, { file: "candidate" });
+  const active = open.holder.current;
+  const { policy, issues } = open.check(text);
   if (policy === undefined) return { issues };
   const candidate = compilePolicy(policy);
   const changes =

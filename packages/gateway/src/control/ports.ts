@@ -1,6 +1,7 @@
 import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
-import type { PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
+import type { LoadResult, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
+import type { CapabilityRecord, CapabilityRecords } from "../access/capability-records.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { FileStates } from "../base/files.js";
@@ -28,6 +29,12 @@ export type OpenPolicy = {
   /** Reads the file again; the last valid policy stays when it does not load. */
   reload(): ReplaceResult;
   readonly reloads: PolicyReloads;
+  /** The configured file; `undefined` for the built-in policy. */
+  readonly file: string | undefined;
+  /** The text of that file, or of the built-in policy, which decides now. */
+  text(): string;
+  /** Loads a candidate as if it were the text of the file. It may extend only files that the policy extends now. */
+  check(text: string): LoadResult;
   /** The files it was read from: itself and those it extends. */
   files(): readonly string[];
   /** The state of each file before it was read. */
@@ -50,6 +57,12 @@ export type OpenTokens = {
   /** The issuer name of this gateway. */
   readonly issuer: string;
   issue(grant: CapabilityGrant): Promise<IssuedCapability>;
+  /** The capabilities that operators issued, and the tokens that they handed to sessions. */
+  readonly records: CapabilityRecords;
+  /** Whether a capability was revoked. */
+  isRevoked(id: string): boolean;
+  /** The events that each limited capability has left over all gateways, by id. */
+  remaining(records: readonly CapabilityRecord[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Effective for the next event of every open stream. Resolves when the revocation is stored: in the revocation
    * file, if there is one, and in the shared database, if there is one.

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import "../base/errors.js";
 
 /** Error statuses of the control plane. */
-export type ProblemStatus = 400 | 401 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 500 | 503;
 
 /** An error response of the control plane: RFC 9457 with a stable code. */
 export function problem(

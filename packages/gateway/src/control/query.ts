@@ -1,13 +1,20 @@
 import { ENTRY_COLUMNS } from "@countersign/receipts/log";
 import type { EntryColumn, EntryFilter, PageRequest } from "@countersign/receipts/log";
+import type { Identities } from "../event/client-identity.js";
 import { invalidField } from "./problem.js";
 
 type Query = Readonly<Record<string, string>>;
 
-const TEXTS: readonly string[] = ["id", ...ENTRY_COLUMNS.filter((column) => column !== "allowed")];
+const TEXTS: readonly string[] = [
+  "id",
+  "q",
+  ...ENTRY_COLUMNS.filter((column) => column !== "allowed"),
+];
 const KNOWN: ReadonlySet<string> = new Set([
   ...TEXTS,
   "allowed",
+  "would_block",
+  // The earlier name of `would_block`.
   "noted",
   "since",
   "until",
@@ -21,14 +28,20 @@ const PAGES: ReadonlySet<string> = new Set(["limit", "cursor", "order"]);
  * Parses a filter from a query string. An unknown parameter is refused: ignoring it would return more than was
  * requested.
  */
-export function filterOf(query: Query, hasPages = true): EntryFilter {
-  const filter: Record<string, string | boolean | number> = {};
+export function filterOf(
+  query: Query,
+  identities: Pick<Identities, "formsOf">,
+  hasPages = true,
+): EntryFilter {
+  const filter: Record<string, string | readonly string[] | boolean | number> = {};
   for (const [name, value] of Object.entries(query)) {
     if (!KNOWN.has(name) || (!hasPages && PAGES.has(name)))
       throw invalidField(name, `one of ${[...KNOWN].join(", ")}`);
-    if (TEXTS.includes(name)) filter[name] = value;
-    else if (name === "allowed" || name === "noted") {
-      filter[name] = choose(name, value, ["true", "false"]) === "true";
+    if (name === "principal" || name === "client_address") filter[name] = identities.formsOf(value);
+    else if (TEXTS.includes(name)) filter[name] = value;
+    else if (name === "allowed" || name === "would_block" || name === "noted") {
+      const member = name === "noted" ? "would_block" : name;
+      filter[member] = choose(name, value, ["true", "false"]) === "true";
     } else if (name === "since" || name === "until") filter[name] = count(name, value);
   }
   return filter as EntryFilter;

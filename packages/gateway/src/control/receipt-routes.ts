@@ -1,5 +1,6 @@
-import type { Hono } from "hono";
+import type { ControlApp } from "./control-env.js";
 import { parseTilePath } from "@countersign/receipts";
+import type { Identities } from "../event/client-identity.js";
 import type { OpenReceipts } from "./ports.js";
 import { numberOf, columnsOf, filterOf, pageOf, sequenceOf } from "./query.js";
 import { problem } from "./problem.js";
@@ -7,19 +8,31 @@ import { problem } from "./problem.js";
 /** Entries per export request. */
 const MAX_EXPORT = 4096;
 
+/** The widest time bucket of counts: a year. */
+const MAX_BUCKET = 366 * 86_400_000;
+
 /** The log: queries, proofs, and everything an auditor needs to keep a copy. */
-export function addReceiptRoutes(app: Hono, { log, store }: OpenReceipts): void {
+export function addReceiptRoutes(
+  app: ControlApp,
+  { log, store }: OpenReceipts,
+  identities: Identities,
+): void {
   app.get("/v1/receipts", async (context) => {
     const query = context.req.query();
-    return context.json(await store.query(filterOf(query), pageOf(query)));
+    return context.json(await store.query(filterOf(query, identities), pageOf(query)));
   });
   app.get("/v1/receipts/counts", async (context) => {
-    const { by, ...query } = context.req.query();
+    const { by, bucket, ...query } = context.req.query();
     const columns = columnsOf(by);
-    const rows = await store.count({ filter: filterOf(query, false), by: columns });
+    const rows = await store.count({
+      filter: filterOf(query, identities, false),
+      by: columns,
+      ...(bucket === undefined ? {} : { bucket: numberOf("bucket", bucket, 0, 1000, MAX_BUCKET) }),
+    });
     return context.json({
-      counts: rows.map(({ count, group }) => ({
+      counts: rows.map(({ count, from, group }) => ({
         count,
+        ...(from === undefined ? {} : { from }),
         values: Object.fromEntries(columns.map((column, at) => [column, group[at] ?? null])),
       })),
     });

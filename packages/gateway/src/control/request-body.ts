@@ -18,6 +18,10 @@ export const BODY_LIMITS = {
   /** A year: longer than any dialog, and it catches milliseconds given as seconds. */
   seconds: 31_536_000,
   events: 1_000_000_000,
+  /** Characters of the hash of a policy. */
+  hash: 64,
+  /** Characters of the reason for a change. */
+  comment: 500,
   /** Characters of a candidate policy: a body has 256 KiB. */
   policy: 200_000,
 } as const;
@@ -28,6 +32,8 @@ export type RequestBody = {
   optionalText(field: string, most: number): string | undefined;
   texts(field: string, bounds: { readonly count: number; readonly length: number }): string[];
   optionalCount(field: string, most: number): number | undefined;
+  /** As `optionalCount`, from 0. */
+  optionalNumber(field: string, most: number): number | undefined;
   optionalFlag(field: string): boolean | undefined;
 };
 
@@ -55,6 +61,14 @@ function fieldsOf(body: JsonObject): RequestBody {
     if (value === undefined || isText(value, most)) return value;
     throw invalidField(field, `a string of 1 to ${most} characters`);
   };
+  const optionalWhole = (field: string, least: number, most: number): number | undefined => {
+    const value = body[field];
+    if (value === undefined) return undefined;
+    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) {
+      return value;
+    }
+    throw invalidField(field, `a whole number from ${least} to ${most}`);
+  };
   return {
     optionalText,
     text: (field, most) => {
@@ -73,14 +87,8 @@ function fieldsOf(body: JsonObject): RequestBody {
         `a list of at most ${count} strings, each of 1 to ${length} characters`,
       );
     },
-    optionalCount: (field, most) => {
-      const value = body[field];
-      if (value === undefined) return undefined;
-      if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) {
-        return value;
-      }
-      throw invalidField(field, `a whole number from 1 to ${most}`);
-    },
+    optionalCount: (field, most) => optionalWhole(field, 1, most),
+    optionalNumber: (field, most) => optionalWhole(field, 0, most),
     optionalFlag: (field) => {
       const value = body[field];
       if (value === undefined || typeof value === "boolean") return value;

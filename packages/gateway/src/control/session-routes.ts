@@ -1,4 +1,4 @@
-import type { Context, Hono } from "hono";
+import type { ControlApp, ControlContext } from "./control-env.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { OrderAnswer, StoppedRun } from "../sessions/orders.js";
 import { stopRuns } from "../sessions/orders.js";
@@ -15,9 +15,9 @@ const NO_OTHERS: Awaited<ReturnType<Fleet["stopFor"]>> = { answers: [], isPartia
 
 /** Lists sessions and their runs, and stops them, at any gateway. */
 export function addSessionRoutes(
-  app: Hono,
+  app: ControlApp,
   all: AllSessions,
-  acts: OperatorActs,
+  actsOf: (context: ControlContext) => OperatorActs,
   ownerOf: (session: string) => Promise<string | undefined>,
 ): void {
   app.get("/v1/sessions", async (context) => {
@@ -60,17 +60,17 @@ export function addSessionRoutes(
   });
   app.post("/v1/sessions/:id/runs/:run/stop", (context) => {
     const { id, run } = context.req.param();
-    return stopRun(context, { ...all, acts }, id, run);
+    return stopRun(context, { ...all, acts: actsOf(context) }, id, run);
   });
   app.post("/v1/sessions/:id/stop", (context) =>
-    stopSession(context, { ...all, acts }, context.req.param("id")),
+    stopSession(context, { ...all, acts: actsOf(context) }, context.req.param("id")),
   );
 }
 
 type Stopping = AllSessions & { readonly acts: OperatorActs };
 
 async function stopRun(
-  context: Context,
+  context: ControlContext,
   { sessions, fleet, gateway, acts }: Stopping,
   session: string,
   run: string,
@@ -101,7 +101,7 @@ async function stopRun(
  * The runs of a session that other gateways ended without signing a receipt; their answers came through a shared
  * table.
  */
-function unsignedRuns(answers: readonly OrderAnswer[], session: string): StoppedRun[] {
+export function unsignedRuns(answers: readonly OrderAnswer[], session: string): StoppedRun[] {
   const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
   const unsigned = answers.filter(({ signs }) => signs !== true);
   return unsigned
@@ -115,7 +115,7 @@ function unsignedRuns(answers: readonly OrderAnswer[], session: string): Stopped
     );
 }
 
-async function stopSession(context: Context, all: Stopping, id: string): Promise<Response> {
+async function stopSession(context: ControlContext, all: Stopping, id: string): Promise<Response> {
   const { sessions, fleet, gateway, acts } = all;
   const here = stopRuns(sessions, { session: id }, REASON);
   // Ended runs stay ended, whatever the other gateways answer. The others stop theirs even while the log is slow.

@@ -4,13 +4,20 @@ import type { Fleet } from "../cluster/fleet.js";
 import type { OrderAnswer, StoppedRun } from "../sessions/orders.js";
 import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Sessions } from "../sessions/sessions.js";
+import type { ControlEnv } from "./control-env.js";
 import type { OperatorActs } from "./operator-acts.js";
 import { addSessionRoutes } from "./session-routes.js";
 
 /** The control plane of a gateway with the run `here`; the other gateways give these answers. */
 function beside(answers: readonly OrderAnswer[], isPartial: boolean) {
   const sessions = new Sessions({ now: () => 1 });
-  const facts = { runId: "here", threadId: "t", principal: "alice", agent: "support" } as const;
+  const facts = {
+    runId: "here",
+    threadId: "t",
+    principal: "alice",
+    client: {},
+    agent: "support",
+  } as const;
   const run = { ...facts, transport: "sse", startedAt: 1 } as const;
   sessions.addRun("s", new OpenRunHandle(run, { abort: () => {} }));
   const asked: unknown[] = [];
@@ -29,9 +36,14 @@ function beside(answers: readonly OrderAnswer[], isPartial: boolean) {
       return true;
     },
   };
-  const app = new Hono();
+  const app = new Hono<ControlEnv>();
   const all = { sessions, fleet: fleet as Fleet, gateway: "a" };
-  addSessionRoutes(app, all, acts as OperatorActs, async () => undefined);
+  addSessionRoutes(
+    app,
+    all,
+    () => acts as OperatorActs,
+    async () => undefined,
+  );
   const stop = async (path: string): Promise<unknown> =>
     (await app.request(path, { method: "POST" })).json();
   return { stop, asked, noted };

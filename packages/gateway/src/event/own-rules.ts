@@ -64,6 +64,13 @@ export const OWN_RULES = {
       closed: "the gateway does not know the text at the client, so it cannot evaluate the result",
     },
   },
+  "gateway/unanswered": {
+    means:
+      "before the user has answered a question, the agent makes or carries out the call that it asked about, starts another run in the same stream, or asks another question with the same id",
+    remedy:
+      "end the run with the question and wait for the request with the answer; use a new id for each interrupt (`ag_ui_request.approval` sets the mode)",
+    opening: { policy: "ag_ui_request: { approval: { mode: observe } }" },
+  },
   "gateway/role": {
     means: "the agent sends text in the role of `system`, `developer` or `user`",
     remedy: "change the agent to send its text in the role of `assistant`",
@@ -103,9 +110,9 @@ export const OWN_RULES = {
   },
   "gateway/approval": {
     means:
-      "after the user's answer, the agent makes a call that the user did not see or declined, a second call, or one whose arguments the gateway cannot parse",
+      "after the user's answer, the agent makes a call that the user did not see or declined, carries out an approved call twice (its result and a new call, or two calls), or makes one whose arguments the gateway cannot parse",
     remedy:
-      "call the tool once, with the name and arguments that the user approved; request a new approval for any other call (`ag_ui_request.approval` sets the mode)",
+      "send the result of the approved call, or call the tool once with the name and arguments that the user approved; request a new approval for any other call (`ag_ui_request.approval` sets the mode)",
     opening: { policy: "ag_ui_request: { approval: { mode: observe } }" },
   },
   "gateway/renamed": {

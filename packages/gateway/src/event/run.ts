@@ -2,13 +2,14 @@ import type { Limits, JsonValue } from "@countersign/core";
 import type { ClientState, CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { AgUiReceipt } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
-import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import type { AgUiEvent, Interrupt, RunAgentInput } from "@countersign/wire";
 import type {
   Dialect,
   DowngradeTarget,
   EmitterProfile,
   DialectNote,
 } from "@countersign/wire/dialects";
+import type { ClientIdentity } from "./client-identity.js";
 import type { ClientSink } from "./sink.js";
 import type { DecisionResult, DecisionRequest } from "./judge.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
@@ -46,17 +47,23 @@ export type StreamReceipts = {
   take(context: EventContext): AgUiReceipt | undefined;
 };
 
-/** The person's answers about tool calls, for `gateway/approval`. */
+/** The person's answers about tool calls, for `gateway/approval` and `gateway/unanswered`. */
 export type CallApprovals = {
   /**
    * Whether an answer is about a tool with this name, so that calls of the tool are held until their arguments are complete; with an id,
    * also whether an answer is about the call itself.
    */
   isAbout(toolName: string, toolCallId?: string): boolean;
-  /** Returns why a call may not be made; `undefined` if it may. An allowed call uses an approval. */
+  /** Returns why a call may not be made or carried out; `undefined` if it may. An allowed call uses an approval. */
   refusalReason(request: DecisionRequest): string | undefined;
+  /** Returns why a call may not be made or carried out before the person has answered about it. */
+  unansweredReason(request: DecisionRequest): string | undefined;
+  /** Whether an interrupt has the id of an open one and asks about something else. */
+  isOtherQuestion(interrupt: Interrupt): boolean;
   /** Whether the answers do not cover a call that its own run may still ask about. */
   mayAsk(request: DecisionRequest): boolean;
+  /** The result or the subagent of a call arrives, before the decision about it: see `mayAsk`. */
+  arrives(toolCallId: string): void;
   /** The run ends by asking about this call: the call is delivered with its question, and its result is not. */
   asks(toolCallId: string): void;
 };
@@ -80,6 +87,8 @@ export type Run = {
   /** Whether the agent received the ids of the run; a `GET` request does not carry them. */
   readonly agentReadsInput: boolean;
   readonly sessionId: string;
+  /** The client in receipts, lists and log lines. */
+  readonly who: ClientIdentity;
   readonly threadId: string;
   readonly runId: string;
   readonly input: RunAgentInput;

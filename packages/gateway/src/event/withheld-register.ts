@@ -1,10 +1,20 @@
 import { assertWithin, SmallMap } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import { keysOf } from "./unit.js";
+import type { OwnRuleId } from "./own-rules.js";
+import { callKey, keysOf } from "./unit.js";
 import type { UnitKey } from "./unit.js";
 
 /** Why the gateway withholds a unit: the rule and reason of the first block. */
 export type Withheld = { readonly rule: string; readonly reason: string };
+
+/** A unit that waits for the person's answer is withheld for one run: the next run may have the answer, and judges the unit again. */
+const OF_RUN: ReadonlySet<string> = new Set<OwnRuleId>(["gateway/unanswered"]);
+
+/** A subagent carries out its call: one for a call that the person did not approve is withheld with the call. */
+const UNAPPROVED: ReadonlySet<string> = new Set<OwnRuleId>([
+  "gateway/unanswered",
+  "gateway/approval",
+]);
 
 /** The limit of withheld units on one thread. At the limit the run ends, because dropping a unit would reveal it. */
 const MAX_WITHHELD = 10_000;
@@ -32,7 +42,9 @@ export class WithheldRegister {
       const why = this.#units.get(key);
       if (why !== undefined) return why;
     }
-    return undefined;
+    if (event.type !== "SUBAGENT_STARTED" || event.parentToolCallId === undefined) return undefined;
+    const why = this.#units.get(callKey(event.parentToolCallId));
+    return why !== undefined && UNAPPROVED.has(why.rule) ? why : undefined;
   }
 
   /** Withholds a unit. The first reason stays. */
@@ -41,13 +53,14 @@ export class WithheldRegister {
     assertWithin("maxWithheldUnits", this.#units.size + 1, MAX_WITHHELD);
     this.#units.set(key, why);
     // A step name is unique only within one run: the next run's step is judged again.
-    if (key.startsWith("step:")) return;
+    if (key.startsWith("step:") || OF_RUN.has(why.rule)) return;
     this.#fresh ??= new Map();
     this.#fresh.set(key, why);
   }
 
-  /** Adds the units of earlier runs from the ledger. */
+  /** Begins a run with the units of earlier runs from the ledger. */
   load(units: Iterable<readonly [UnitKey, Withheld]>): void {
+    for (const [key, { rule }] of this.#units) if (OF_RUN.has(rule)) this.#units.delete(key);
     for (const [key, why] of units) if (!this.#units.has(key)) this.#units.set(key, why);
   }
 

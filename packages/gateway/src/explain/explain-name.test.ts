@@ -334,9 +334,10 @@ test("the lines of each rule really allow what the rule blocks", () => {
       rule === "ag_ui.capability" ? 2 : 0,
     ]);
   }
-  // The denial of everything, the content of lists, and the gateway's own three rules, which are
+  // The denial of everything, the content of lists, and the gateway's own four rules, which are
   // tested below.
   expect(untested).toEqual([
+    "gateway/unanswered",
     "gateway/result",
     "gateway/approval",
     "gateway/withheld",
@@ -363,6 +364,7 @@ test("the lines of the gateway's own rules and of the checks of a request change
   };
   const policy = (rule: string) => compilePolicy(opened(STARTER, linesOf(rule)));
   expect(policy("gateway/result").document.rules.ag_ui_tools?.allow_agent_results).toBe(true);
+  expect(policy("gateway/unanswered").request.mode("approval")).toBe("observe");
   expect(policy("gateway/approval").request.mode("approval")).toBe("observe");
   const [question] = actsNamed("interrupt:REASON") as [Act];
   expect(openAct(opened(STARTER, linesOf("gateway/withheld")), question).denial).toBeUndefined();

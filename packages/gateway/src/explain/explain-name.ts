@@ -233,8 +233,9 @@ const FIXED: Readonly<Record<string, Omit<NameMeaning, "name" | "openings"> & { 
     "custom:unknown tool call": {
       kind: "event without a name",
       means:
-        "an event belongs to a tool call without a TOOL_CALL_START in the stream or on the thread",
-      remedy: "change the agent to send TOOL_CALL_START before the other events of a call",
+        "an event belongs to a tool call without a TOOL_CALL_START in the stream or on the thread, and no answered interrupt names its tool",
+      remedy:
+        "change the agent to send TOOL_CALL_START before the other events of a call, or to name one tool in the metadata of the interrupt about the call (`toolName`)",
       closed: "without TOOL_CALL_START the gateway does not know the tool, so no list can name it",
     },
     "custom:invalid event": {

@@ -67,10 +67,17 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^the encrypted value is longer than /u, "gateway/encrypted-size"],
   [/^stopped by operator /u, "gateway/operator-stop"],
   [
-    /^the person (?:declined|approved|has not answered about) this call|^the call differs from the one the person was shown$|^the tool is named like another|^the arguments cannot be compared with what the person saw$/u,
+    /^the person (?:declined|approved) this call|^the call differs from the one the person was shown$|^the tool is named like another|^the arguments cannot be compared with what the person saw$/u,
     "gateway/approval",
   ],
-  [/^the call has the id of another message$/u, "gateway/message-role"],
+  [
+    /^the person has not answered about this call$|^the run before it asked the person|^the question has the id of another that is open$/u,
+    "gateway/unanswered",
+  ],
+  [
+    /^the call has the id of another message$|^the message is a result of the client's own tool$/u,
+    "gateway/message-role",
+  ],
   [/^a message in the person's name that they did not send/u, "ag_ui_messages.unknown_user"],
   [/^instructions that were not sent on this thread$/u, "ag_ui_messages.unknown_system"],
   [/^the thread belongs to (?:another principal|somebody else)$/u, "ERR_THREAD_OWNER"],

@@ -2,6 +2,8 @@ import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { KeyedStore } from "../store/keyed-store.js";
 import type { Clock } from "../base/ports.js";
+import { createAddressReader } from "./address.js";
+import type { AddressedRequest } from "./address.js";
 import { ResumableStreams } from "./resume/resumable-streams.js";
 import type { ResumeElsewhere } from "./resume/resume-request.js";
 import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "../access/access.js";
@@ -24,6 +26,8 @@ export type AccessControl = {
   readonly resumableStreams: ResumableStreams;
   /** Resumes streams of other gateways; `undefined` for a single gateway. */
   readonly relays: ResumeElsewhere | undefined;
+  /** The address of a request's client: the peer's, or the one that a trusted proxy reports. */
+  clientAddress(request: AddressedRequest): string | undefined;
   /** Stops the timers. */
   close(): void;
 };
@@ -40,8 +44,6 @@ export type AccessControlOptions = {
   /** Creates a stream key from which other gateways can tell which gateway has the stream. */
   readonly createStreamKey?: (() => string) | undefined;
   openRelays?(limits: ListenLimits): ResumeElsewhere | undefined;
-  /** Called for every rejected credential; the error does not contain it. */
-  onRefused?(error: unknown): void;
 };
 
 /** Creates the access control of a gateway; without `access` every client is anonymous. */
@@ -53,13 +55,8 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
     access: {
       allowsAnonymous: access.allowsAnonymous,
       authenticate: async (token) => {
-        try {
-          assertWellFormed(token);
-          return await access.authenticate(token);
-        } catch (error) {
-          options.onRefused?.(error);
-          throw error;
-        }
+        assertWellFormed(token);
+        return access.authenticate(token);
       },
       restore: (name) => access.restore?.(name),
     },
@@ -70,6 +67,7 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
     tickets: new Tickets({ clock, access, store: options.ledger, key: options.ticketKey }),
     resumableStreams: new ResumableStreams(resolved, options.createStreamKey),
     relays: options.openRelays?.(resolved),
+    clientAddress: createAddressReader(resolved),
     close: () => openGrants.stop(),
   };
 }

@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import "../base/errors.js";
-import { clientAddress, createNetworks, isWithin, networkOf } from "./address.js";
+import { clientAddress, createNetworks, forwardedFor, isWithin, networkOf } from "./address.js";
 import type { ListenLimits } from "../base/limits.js";
 
 /** Counts the open connections of each address. */
@@ -64,9 +64,7 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
     admitRequest: ({ headers, socket }, end) => {
       const peer = socket.remoteAddress;
       if (peer === undefined || !isWithin(trusted, peer)) return;
-      const forwarded = headers["x-forwarded-for"];
-      const text = Array.isArray(forwarded) ? forwarded.join(",") : forwarded;
-      const address = clientAddress(peer, text, trusted);
+      const address = clientAddress(peer, forwardedFor(headers), trusted);
       if (address === undefined) return;
       const key = take(address);
       if (key === undefined) {

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIPv4, isIPv6 } from "node:net";
+import type { ListenLimits } from "../base/limits.js";
 
 /** Parses networks such as `10.0.0.0/8`, or single addresses. */
 export function createNetworks(texts: readonly string[]): BlockList {
@@ -46,6 +48,33 @@ export function clientAddress(
     if (!isWithin(trusted, address)) return address;
   }
   return undefined;
+}
+
+/** The parts of a request that say where it comes from. */
+export type AddressedRequest = {
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+};
+
+/**
+ * Creates a reader of client addresses. A trusted proxy that names no client is the client itself; a connection that
+ * closed has no address.
+ */
+export function createAddressReader({
+  trustedProxies,
+}: Pick<ListenLimits, "trustedProxies">): (request: AddressedRequest) => string | undefined {
+  const trusted = createNetworks(trustedProxies);
+  return ({ headers, socket }) => {
+    const peer = socket.remoteAddress;
+    if (peer === undefined) return undefined;
+    return clientAddress(peer, forwardedFor(headers), trusted) ?? plainAddress(peer);
+  };
+}
+
+/** All values of the header `X-Forwarded-For` in one list. */
+export function forwardedFor(headers: IncomingHttpHeaders): string | undefined {
+  const forwarded = headers["x-forwarded-for"];
+  return Array.isArray(forwarded) ? forwarded.join(",") : forwarded;
 }
 
 /** The unit that limits count: an IPv4 address, or a /64 of IPv6, which one customer gets. */

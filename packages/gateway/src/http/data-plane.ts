@@ -14,7 +14,15 @@ import { allowOrigin, respondToPreflight } from "./cors.js";
 import { bearerOf } from "./credentials.js";
 import { isAllowedOrigin, isForeignFetch, isOwnName } from "./origin.js";
 import { routeRequest } from "./path.js";
-import { refuse, FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "./refuse.js";
+import {
+  refuse,
+  FOREIGN_PAGE,
+  reportRejectedRequest,
+  strangerOf,
+  TOO_MANY_CONNECTIONS,
+  UNKNOWN_AGENT,
+} from "./refuse.js";
+import type { RefusalFacts } from "../runs/run-watch.js";
 import { requestUrl, hasDuplicateHeader } from "./exchange.js";
 import { serveRun } from "./run-route.js";
 import { createListener } from "./server.js";
@@ -28,6 +36,9 @@ export type { TlsOptions } from "./server.js";
 
 /** The body of `/readyz`; everything but `ready` has status 503. */
 export type Readiness = "ready" | "stopping" | "receipts unavailable" | "threads unavailable";
+
+/** The path of a request that has no valid one. */
+const NO_PATH = new URL("http://gateway.invalid/");
 
 /** Options of {@link createDataPlane}. */
 export type DataPlaneOptions = {
@@ -47,14 +58,22 @@ export function createDataPlane(
 ): ClosableListener {
   const book = createAddressBook(options.accessControl.limits);
   const handle = (request: HttpRequest, response: HttpResponse): void => {
-    serve(context, options, book, request, response).catch((error: unknown) =>
-      refuse(context, response, error),
-    );
+    serve(context, options, book, request, response).catch((error: unknown) => {
+      const url = requestUrl(request.url) ?? NO_PATH;
+      refuse(context, response, error, strangerOf(context, options.accessControl, request, url));
+    });
   };
   const server = createListener(options.tls, options.accessControl.limits, handle);
   const sockets = attachSockets(context, server, { ...options, book });
   server.on("connection", (socket: Socket) => {
-    if (!book.admitConnection(socket)) socket.destroy();
+    if (book.admitConnection(socket)) return;
+    // A connection that closed already has no address, and is not refused.
+    if (socket.remoteAddress !== undefined) {
+      const stranger = { headers: {}, socket };
+      const client = strangerOf(context, options.accessControl, stranger, NO_PATH);
+      reportRejectedRequest(context, TOO_MANY_CONNECTIONS, client);
+    }
+    socket.destroy();
   });
   return {
     server,
@@ -81,9 +100,10 @@ async function serve(
       title: "Invalid address",
     });
   }
+  const client = strangerOf(context, options.accessControl, request, url);
   const { origin, host, ":authority": authority } = request.headers;
   if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
-    return reject(context, response, FOREIGN_PAGE, origin);
+    return reject(context, response, FOREIGN_PAGE, client, origin);
   }
   allowOrigin(request, response, options.origins);
   if (request.method === "OPTIONS") return respondToPreflight(request, response, url.pathname);
@@ -99,14 +119,14 @@ async function serve(
       if (upstream === undefined) {
         // Only clients that may use the agents learn their names.
         await accessControl.access.authenticate(bearerOf(request));
-        return reject(context, response, UNKNOWN_AGENT);
+        return reject(context, response, UNKNOWN_AGENT, client);
       }
       if (
         route.kind === "stream" &&
         (isForeignFetch(request.headers) ||
           (await isRebound(options, request, url, () => bearerOf(request))))
       ) {
-        return reject(context, response, FOREIGN_PAGE);
+        return reject(context, response, FOREIGN_PAGE, client);
       }
       return ROUTES[route.kind](context, accessControl, upstream, request, response, url);
     }
@@ -167,9 +187,10 @@ function reject(
   context: GatewayContext,
   response: HttpResponse,
   problem: Problem,
+  client: RefusalFacts,
   origin?: string,
 ): void {
-  reportRejectedRequest(context, problem, origin);
+  reportRejectedRequest(context, problem, client, origin);
   sendProblem(response, problem);
 }
 

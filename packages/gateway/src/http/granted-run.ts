@@ -16,7 +16,7 @@ export async function startGrantedRun(
   context: GatewayContext,
   accessControl: AccessControl,
   grant: Grant,
-  request: Omit<RunRequest, "principal" | "granted" | "sessionClaim"> & {
+  request: Omit<RunRequest, "principal" | "granted" | "sessionClaim" | "threadScope"> & {
     /** Whether the client chose the session id. */
     readonly isNamed: boolean;
   },
@@ -34,6 +34,8 @@ export async function startGrantedRun(
       ...request,
       principal: grant.principal,
       sessionClaim,
+      // A session that the gateway generated ends with its request or socket; the threads of its client must outlive it.
+      threadScope: isNamed ? sessionId : NO_SESSION,
       granted,
       onStarting: (handle) => {
         request.onStarting?.(handle);
@@ -45,6 +47,9 @@ export async function startGrantedRun(
     throw granted.isExpired ? tokenError("expired") : error;
   }
 }
+
+/** The scope of the threads of all clients without a session; no session has an empty id. */
+const NO_SESSION = "";
 
 /** A run slot and an open grant. It lives as long as the stream, so it holds no reference to the request. */
 class GrantedRun implements OpenGrant {

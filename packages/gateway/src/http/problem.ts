@@ -100,6 +100,7 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_SOCKET_FRAME: { status: 400, title: "Invalid frame" },
   ERR_SOCKET_RATE: { status: 429, title: "Too many messages per second" },
   ERR_RUN_DRAINING: { status: 503, title: "The gateway is shutting down; try again" },
+  ERR_AGENT_CONTAINED: { status: 503, title: "An operator stopped the agent" },
   ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it started" },
   ERR_UPSTREAM_UNREACHABLE: { status: 502, title: "The agent could not be reached" },
   ERR_UPSTREAM_STATUS: { status: 502, title: "The agent rejected the request" },

@@ -77,6 +77,7 @@ const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   ERR_RECEIPTS_QUESTION:
     "set receipts to 1 to get the receipts of forwarded events, or leave it out",
   ERR_SESSION_NAME: "use a session name of letters, digits and . : @ _ -, 256 characters at most",
+  ERR_AGENT_CONTAINED: "wait until an operator resumes the agent",
   ERR_RUN_DRAINING: "try again after Retry-After",
   ERR_RUN_STOPPED: "start a new run if the stop was not intended",
   ERR_SOCKET_FRAME: "send one JSON text per frame",

@@ -1,7 +1,6 @@
 import type { HttpRequest, HttpResponse } from "./exchange.js";
 import { acceptsProto } from "@countersign/wire/proto";
 import type { AccessControl } from "./access-control.js";
-import { ANONYMOUS } from "../access/access.js";
 import { signalOfClose } from "./http-sink.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
@@ -11,7 +10,8 @@ import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
 import { receiptRequestOf } from "./receipt-request.js";
-import { refuse, recordUnreadRequest } from "./refuse.js";
+import { refuse, recordUnreadRequest, strangerOf } from "./refuse.js";
+import type { RefusalFacts } from "../runs/run-watch.js";
 import { clientSinkOf } from "./client-sink.js";
 import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
 
@@ -25,6 +25,11 @@ export async function serveRun(
   url: URL,
 ): Promise<void> {
   const gone = signalOfClose(response);
+  const clientAddress = accessControl.clientAddress(request);
+  let client: RefusalFacts = {
+    ...strangerOf(context, accessControl, request, url),
+    agent: upstream.target.name,
+  };
   try {
     const lastEventId = lastEventIdOf(request);
     if (lastEventId !== undefined) {
@@ -39,12 +44,16 @@ export async function serveRun(
     }
     const token = bearerOf(request);
     const grant = await accessControl.access.authenticate(token);
+    const { principal } = grant;
+    client = { ...client, ...context.identities.of(principal, clientAddress) };
     const named = sessionOf(request, url);
+    if (named !== undefined) client = { ...client, session: named };
     if (named !== undefined) accessControl.owners.check(named, grant.principal);
     const connection: ConnectionFacts = {
       upstream,
       sessionId: named ?? context.mintId("session"),
-      principal: grant.principal,
+      principal,
+      clientAddress,
       connectionId: context.mintId("run"),
       transport: "sse",
     };
@@ -61,8 +70,6 @@ export async function serveRun(
       ...connection,
       bytes,
       authorization: authorizationFor(upstream, token),
-      // A client without a session gets a new one for each run; its threads must outlive that.
-      ...(named === undefined ? { threadScope: scopeOf(grant.principal.id) } : {}),
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(request, url),
       receipts: receiptRequestOf(request, url, encoding),
@@ -74,15 +81,11 @@ export async function serveRun(
       ),
     });
     // Not awaited: the pending call would keep everything alive that opening the stream needed.
-    done.catch((error: unknown) => refuse(context, response, error));
+    const started = client;
+    done.catch((error: unknown) => refuse(context, response, error, started));
   } catch (error) {
-    refuse(context, response, error);
+    refuse(context, response, error, client);
   }
-}
-
-/** Session ids contain no space, so that a principal's threads never collide with a session's. */
-function scopeOf(principal: string): string {
-  return principal === ANONYMOUS.id ? "" : `principal ${principal}`;
 }
 
 /** The client's trace context, if it sends one. */

@@ -8,8 +8,8 @@ import { isDeclined } from "./socket/declined-upgrade.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { HttpRequest } from "./exchange.js";
 
-/** Certificates; with them the listener serves HTTP/2 and HTTP/1.1 over TLS. */
-export type TlsOptions = { readonly cert: string; readonly key: string };
+/** Certificates; with them the listener serves HTTP/2 and HTTP/1.1 over TLS. `ca` signs client certificates. */
+export type TlsOptions = { readonly cert: string; readonly key: string; readonly ca?: string };
 
 /** Streams per HTTP/2 connection; a browser opens far fewer. */
 const MAX_STREAMS = 128;

@@ -8,7 +8,7 @@ import type { StopOrder, StoppedRun } from "../sessions/orders.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import { bearerOf } from "./credentials.js";
 import { receiveBody } from "./receive-body.js";
-import { refuse } from "./refuse.js";
+import { refuse, strangerOf } from "./refuse.js";
 import { sessionOf } from "./exchange.js";
 
 const MAX_STOP_BYTES = 4096;
@@ -27,7 +27,7 @@ export async function serveStop(
     session = sessionOf(request, url);
     ({ principal } = await accessControl.access.authenticate(bearerOf(request)));
   } catch (error) {
-    refuse(context, response, error);
+    refuse(context, response, error, strangerOf(context, accessControl, request, url));
     return;
   }
   let wanted: { threadId?: unknown; runId?: unknown };

@@ -10,7 +10,8 @@ import { clientDialectOf, sessionOf } from "./exchange.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { receiptRequestOf } from "./receipt-request.js";
-import { refuse } from "./refuse.js";
+import { refuse, strangerOf } from "./refuse.js";
+import type { RefusalFacts } from "../runs/run-watch.js";
 import { traceparentOf } from "./run-route.js";
 import { clientSinkOf } from "./client-sink.js";
 import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
@@ -30,8 +31,14 @@ export async function serveStream(
   url: URL,
 ): Promise<void> {
   const gone = signalOfClose(response);
+  const clientAddress = accessControl.clientAddress(request);
+  let client: RefusalFacts = {
+    ...strangerOf(context, accessControl, request, url),
+    agent: upstream.target.name,
+  };
   try {
     const sessionId = sessionOf(request, url);
+    if (sessionId !== undefined) client = { ...client, session: sessionId };
     if (sessionId === undefined) {
       sendProblem(response, {
         status: 400,
@@ -57,6 +64,7 @@ export async function serveStream(
       ticket === null
         ? await accessControl.access.authenticate(token)
         : await accessControl.tickets.redeem(ticket, { sessionId, agent: upstream.target.name });
+    client = { ...client, ...context.identities.of(grant.principal, clientAddress) };
     accessControl.owners.check(sessionId, grant.principal);
     const runId = url.searchParams.get("run") ?? `stream-${sessionId}`;
     const session = context.sessions.find(sessionId);
@@ -71,6 +79,7 @@ export async function serveStream(
       authorization: authorizationFor(upstream, token),
       sessionId,
       isNamed: true,
+      clientAddress,
       connectionId: context.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(request, url) ?? "as-sent",
@@ -89,10 +98,11 @@ export async function serveStream(
       ),
     });
     // Not awaited: the pending call would keep everything alive that opening the stream needed.
-    done.catch((error: unknown) => refuse(context, response, error));
+    const started = client;
+    done.catch((error: unknown) => refuse(context, response, error, started));
   } catch (error) {
     if (isCountersignError(error, "ERR_STREAM_GONE")) stopReconnecting(response);
-    else refuse(context, response, error);
+    else refuse(context, response, error, client);
   }
 }
 

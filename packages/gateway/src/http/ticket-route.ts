@@ -3,7 +3,7 @@ import type { HttpResponse, HttpRequest } from "./exchange.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { bearerOf } from "./credentials.js";
-import { refuse } from "./refuse.js";
+import { refuse, strangerOf } from "./refuse.js";
 import { sessionOf } from "./exchange.js";
 
 /** `POST /ag-ui/tickets?session=&agent=`: a ticket for one `GET /ag-ui/stream`. */
@@ -36,6 +36,6 @@ export async function serveTicket(
       }),
     );
   } catch (error) {
-    refuse(context, response, error);
+    refuse(context, response, error, strangerOf(context, accessControl, request, url));
   }
 }

@@ -331,7 +331,7 @@ test("in observe mode each of these is reported and passes; switched off, none i
   await ask();
   expect(await run([...pay("n1"), ...pay("n2")])).toEqual({ code: "200", calls: ["n1", "n2"] });
   const rules = (): unknown[] =>
-    fixture.recorder.drafts.filter(({ rule }) => rule === "gateway/approval");
+    fixture.recorder.drafts.filter(({ rule }) => rule === "gateway/unanswered");
   expect(rules()).not.toHaveLength(0);
   await fixture.stop();
   await begin("{ enabled: false }");

@@ -1,18 +1,19 @@
 import { createLookAlikes } from "@countersign/policy";
 import type { CompiledPolicy, LookAlikes } from "@countersign/policy";
+import type { Interrupt } from "@countersign/wire";
 import type { DecisionRequest } from "../event/judge.js";
 import type { CallApprovals } from "../event/run.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
-import { MAX_NAMED_TOOLS } from "../thread/thread-state.js";
-import type { AskedCall, ThreadState } from "../thread/thread-state.js";
+import { asksTheSame, MAX_NAMED_TOOLS } from "../thread/thread-state.js";
+import type { AskedCall, CallState, InterruptState, ThreadState } from "../thread/thread-state.js";
 import type { Approval } from "./interrupt-answers.js";
 
 /**
  * The person's answers that bind the calls of a run; `undefined` if there are none.
  *
- * For a tool that the run was resumed about, the agent may make the call that the person was shown, once for each approval. The agent may
- * not repeat a call that the person declined, in this run or earlier on the thread. Calls of these tools are held until their arguments are
- * complete, because the gateway compares the arguments.
+ * For a tool that the run was resumed about, the agent may carry out the call that the person was shown, once for each approval: it sends the
+ * result of that call, or makes one new call. The agent may not repeat a call that the person declined, in this run or earlier on the thread.
+ * Calls of these tools are held until their arguments are complete, because the gateway compares the arguments.
  */
 export function approvalsOf(
   { request }: CompiledPolicy,
@@ -45,8 +46,17 @@ const INCOMPARABLE: Refusal = {
   mayAsk: false,
 };
 
+type CallIds = { readonly toolCallId?: string; readonly parentToolCallId?: string };
+
 function callIdOf({ event }: DecisionRequest): string | undefined {
-  return (event as { toolCallId?: string } | undefined)?.toolCallId;
+  return (event as CallIds | undefined)?.toolCallId;
+}
+
+/** The call that an event carries out: its result, or a subagent that works for it. */
+function carriedOutBy({ facts, event }: DecisionRequest): string | undefined {
+  const { toolCallId, parentToolCallId } = (event as CallIds | undefined) ?? {};
+  if (facts.source === "TOOL_CALL_RESULT") return toolCallId;
+  return facts.source === "SUBAGENT_STARTED" ? parentToolCallId : undefined;
 }
 
 /** The person's answers about calls, and the approvals that calls have used. */
@@ -59,13 +69,18 @@ class Answers implements CallApprovals {
   /** A question named more tools than the gateway keeps. */
   readonly #isAboutAll: boolean;
   /** Calls that were delivered before, with their arguments if those were complete. */
-  readonly #earlier: ReadonlyMap<string, string | undefined>;
+  readonly #earlier: ReadonlyMap<string, Pick<CallState, "name" | "arguments">>;
+  /** Calls of this run that were compared with the answers. */
+  readonly #compared = new Map<string, { readonly name: string; readonly arguments: string }>();
   /** Used approvals, with the id of the call that used each. */
   readonly #used: UsedApprovals = new Map();
   /** The same for the calls that arrived: the decisions about them may still wait. */
   readonly #foreseen: UsedApprovals = new Map();
   readonly #foreseenCalls = new Set<string>();
-  /** Calls of questions that are open: the person has not answered. */
+  /** The answers about calls that the client has, by the id of the call. */
+  readonly #byId = new Map<string, Approval[]>();
+  /** Questions that the person has not answered, and their calls. */
+  readonly #open = new Map<string, InterruptState>();
   readonly #unanswered: ReadonlySet<string | undefined>;
   /** Calls that the run ended by asking about. */
   readonly #questions = new Set<string>();
@@ -73,22 +88,21 @@ class Answers implements CallApprovals {
   constructor(approvals: readonly Approval[], { calls, declined }: ThreadState) {
     const answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
     for (const answer of approvals) {
-      if (answer.usedBy === undefined) continue;
-      this.#used.set(answer, answer.usedBy);
-      this.#foreseen.set(answer, answer.usedBy);
+      const { usedBy, toolCallId, open } = answer;
+      if (open !== undefined) this.#open.set(open.id, open.interrupt);
+      if (toolCallId !== undefined) append(this.#byId, toolCallId, answer);
+      if (usedBy === undefined) continue;
+      this.#used.set(answer, usedBy);
+      this.#foreseen.set(answer, usedBy);
     }
     for (const answer of answers) {
-      for (const key of keysOf(answer.call)) {
-        const same = this.#byCall.get(key);
-        if (same === undefined) this.#byCall.set(key, [answer]);
-        else same.push(answer);
-      }
+      for (const key of keysOf(answer.call)) append(this.#byCall, key, answer);
     }
     this.#asked = namesOf(approvals);
     this.#names = createLookAlikes(namesOf(answers));
-    this.#unanswered = new Set(approvals.map(({ open }) => open?.toolCallId));
+    this.#unanswered = new Set([...this.#open.values()].map(({ toolCallId }) => toolCallId));
     this.#isAboutAll = approvals.some(({ tools = [] }) => tools.length > MAX_NAMED_TOOLS);
-    this.#earlier = new Map([...calls].map(([id, call]) => [id, call.arguments]));
+    this.#earlier = new Map(calls);
   }
 
   isAbout(name: string, id?: string): boolean {
@@ -103,13 +117,58 @@ class Answers implements CallApprovals {
   }
 
   refusalReason(request: DecisionRequest): string | undefined {
-    const id = callIdOf(request);
-    const isQuestion = id !== undefined && this.#questions.has(id);
-    if (id !== undefined && request.facts.source === "TOOL_CALL_RESULT") {
-      if (isQuestion || this.#unanswered.has(id)) return UNANSWERED.reason;
+    return this.#refusalOf(request)?.reason;
+  }
+
+  unansweredReason(request: DecisionRequest): string | undefined {
+    const id = carriedOutBy(request);
+    if (id !== undefined) return this.#isUnanswered(id) ? UNANSWERED.reason : undefined;
+    // While a question is open there is no approval that this could use.
+    if (this.#open.size === 0 || this.#refusalOf(request) !== UNANSWERED) return undefined;
+    return UNANSWERED.reason;
+  }
+
+  isOtherQuestion(interrupt: Interrupt): boolean {
+    const open = this.#open.get(interrupt.id);
+    if (open === undefined) return false;
+    const calls = { get: (id: string) => this.#compared.get(id) ?? this.#earlier.get(id) };
+    return !asksTheSame(open, interrupt, calls);
+  }
+
+  #isUnanswered(id: string): boolean {
+    return this.#questions.has(id) || this.#unanswered.has(id);
+  }
+
+  #refusalOf(request: DecisionRequest): Refusal | undefined {
+    const carriedOut = carriedOutBy(request);
+    if (carriedOut !== undefined) {
+      return this.#carryOut(carriedOut, this.#used, request.facts.source === "SUBAGENT_STARTED");
     }
+    const id = callIdOf(request);
     const refusal = this.#refusal(request, this.#used);
-    return refusal === undefined || (isQuestion && refusal.mayAsk) ? undefined : refusal.reason;
+    const isQuestion = id !== undefined && this.#questions.has(id);
+    return isQuestion && refusal?.mayAsk === true ? undefined : refusal;
+  }
+
+  /**
+   * Why a call that the client has may not be carried out. A call that the person approved uses the approval, unless a new call did. The
+   * result of a declined call says that it was declined; a subagent would carry it out.
+   */
+  #carryOut(id: string, used: UsedApprovals, isStart: boolean): Refusal | undefined {
+    const own = this.#byId.get(id) ?? [];
+    if (!isStart && !own.some(({ isGranted }) => isGranted)) return undefined;
+    const call = this.#earlier.get(id);
+    const equal = [...own, ...(isStart ? this.#matches({ id }) : [])];
+    if (call?.arguments !== undefined) {
+      equal.push(...this.#matches({ name: call.name, arguments: call.arguments }));
+    }
+    const granted = equal.filter((answer) => answer.isGranted);
+    if (granted.length === 0) return equal.length > 0 ? refusalBy(equal) : undefined;
+    if (granted.some((answer) => used.get(answer) === id)) return undefined;
+    const free = granted.find((answer) => !used.has(answer));
+    if (free === undefined) return USED;
+    used.set(free, id);
+    return undefined;
   }
 
   mayAsk(request: DecisionRequest): boolean {
@@ -123,6 +182,10 @@ class Answers implements CallApprovals {
     const refusal = this.#refusal(request, this.#foreseen);
     if (this.#foreseen.size > before) this.#foreseenCalls.add(id);
     return refusal?.mayAsk === true;
+  }
+
+  arrives(toolCallId: string): void {
+    this.#carryOut(toolCallId, this.#foreseen, false);
   }
 
   asks(toolCallId: string): void {
@@ -146,7 +209,7 @@ class Answers implements CallApprovals {
     // A list repeats a call that was delivered before the person answered; a stream would open it again. Incomplete
     // arguments are compared as text.
     if (id !== undefined && listedArguments !== undefined && this.#earlier.has(id)) {
-      if (this.#earlier.get(id) === meaningOf(listedArguments)) return undefined;
+      if (this.#earlier.get(id)?.arguments === meaningOf(listedArguments)) return undefined;
     }
     if (asked !== call.name) return NAMED_ALIKE;
     // The gateway knows a call that was approved before it was streamed by its id and its tool alone.
@@ -155,6 +218,7 @@ class Answers implements CallApprovals {
       return undefined;
     }
     if (digest === undefined) return INCOMPARABLE;
+    if (id !== undefined) this.#compared.set(id, { name: call.name, arguments: digest });
     const matches = this.#matches({ name: call.name, arguments: digest });
     // A message list repeats a call that used its approval; in a stream the same call would be a new one.
     if (source === "TOOL_CALL_START" && id !== undefined) {
@@ -180,6 +244,12 @@ class Answers implements CallApprovals {
     const [key] = keysOf(call);
     return (key === undefined ? undefined : this.#byCall.get(key)) ?? [];
   }
+}
+
+function append(table: Map<string, Approval[]>, key: string, answer: Approval): void {
+  const same = table.get(key);
+  if (same === undefined) table.set(key, [answer]);
+  else same.push(answer);
 }
 
 /** The keys of a call: its id, or its name with its arguments, and with the arguments that a client may read. */

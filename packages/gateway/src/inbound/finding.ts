@@ -117,6 +117,7 @@ export function denialOf(finding: Finding): Denial {
     reason: `${finding.code}: ${placed(finding)}`,
     reasonCode: "evaluation_failed",
     onBlock: "end",
+    ...(finding.at === undefined ? {} : { path: finding.at }),
   };
 }
 

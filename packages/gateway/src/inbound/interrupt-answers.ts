@@ -12,11 +12,13 @@ import { createAnswerCheck } from "./response-schema.js";
 export type Approval = {
   /** Absent if the interrupt names tools and no call. */
   readonly call?: AskedCall;
+  /** The id of that call. */
+  readonly toolCallId?: string | undefined;
   readonly isGranted: boolean;
   /** The call that used the approval in an earlier run, which broke off. */
   readonly usedBy?: string;
-  /** The person has not answered: the call of this id, if the interrupt names one, gets no result either. */
-  readonly open?: { readonly toolCallId: string | undefined };
+  /** The interrupt, if the person has not answered it. */
+  readonly open?: { readonly id: string; readonly interrupt: InterruptState };
   /** The tools that the interrupt names in addition to a delivered call. */
   readonly tools?: readonly string[];
 };
@@ -42,7 +44,7 @@ export function reviewAnswers(
   const findings: Finding[] = [];
   const rows: StoredRow[] = [];
   const claims: AnswerClaim[] = [];
-  const approvals: Approval[] = [];
+  const answers: Answered[] = [];
   const covered = new Set<string>();
   const check = createAnswerCheck();
   for (const [index, entry] of resume.entries()) {
@@ -96,15 +98,15 @@ export function reviewAnswers(
         ...(isWithdrawn ? { isWithdrawn } : {}),
       }),
     );
-    approvals.push(...approvalOf(interrupt, isGranted));
+    answers.push({ interrupt, isGranted });
   }
   const passed = [...interrupts].filter(([id]) => !covered.has(id));
   if (keepsInterrupts) {
-    for (const [, interrupt] of passed) {
-      const open = { toolCallId: interrupt.toolCallId };
-      approvals.push(...approvalOf(interrupt, false).map((asked) => ({ ...asked, open })));
-    }
-    return { findings, rows, claims, approvals };
+    const unanswered = passed.map(([id, interrupt]): Approval => {
+      const [asked = { isGranted: false }] = approvalOf(interrupt, false);
+      return { ...asked, open: { id, interrupt } };
+    });
+    return { findings, rows, claims, approvals: [...approvalsOf(answers), ...unanswered] };
   }
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
     findings.push({
@@ -115,11 +117,45 @@ export function reviewAnswers(
       open: passed.map(([id]) => id),
     });
   }
-  for (const [, interrupt] of passed) approvals.push(...approvalOf(interrupt, false));
+  for (const [, interrupt] of passed) answers.push({ interrupt, isGranted: false });
+  const approvals = approvalsOf(answers);
   if (declined.length > 0 || approvals.some(({ isGranted }) => !isGranted)) {
     rows.push(rowOf("declined", "", { calls: stillDeclined(declined, approvals) }));
   }
   return { findings, rows, claims, approvals };
+}
+
+type Answered = { readonly interrupt: InterruptState; readonly isGranted: boolean };
+
+/**
+ * The answers as approvals. An agent may ask several questions about one call: the call is approved if the person approved all of them,
+ * and then once.
+ */
+function approvalsOf(answers: readonly Answered[]): Approval[] {
+  const byCall = new Map<string, Answered[]>();
+  const approvals: Approval[] = [];
+  for (const answer of answers) {
+    const { toolCallId } = answer.interrupt;
+    if (toolCallId === undefined) {
+      approvals.push(...approvalOf(answer.interrupt, answer.isGranted));
+      continue;
+    }
+    const same = byCall.get(toolCallId);
+    if (same === undefined) byCall.set(toolCallId, [answer]);
+    else same.push(answer);
+  }
+  for (const same of byCall.values()) {
+    const isGranted = same.every((answer) => answer.isGranted);
+    const all = same.flatMap(({ interrupt }) => approvalOf(interrupt, isGranted));
+    if (!isGranted) {
+      approvals.push(...all);
+      continue;
+    }
+    const [one] = all.filter(({ usedBy }) => usedBy !== undefined).concat(all);
+    if (one === undefined) continue;
+    approvals.push({ ...one, tools: [...new Set(all.flatMap(({ tools = [] }) => tools))] });
+  }
+  return approvals;
 }
 
 /** Whether two interrupts are about the same call. */
@@ -137,7 +173,8 @@ function approvalOf(
   const tools = toolNames ?? (toolName === undefined ? [] : [toolName]);
   const asked = call ?? (toolCallId === undefined ? undefined : { id: toolCallId });
   if (asked !== undefined) {
-    return [{ call: asked, isGranted, tools, ...(usedBy === undefined ? {} : { usedBy }) }];
+    const used = usedBy === undefined ? {} : { usedBy };
+    return [{ call: asked, toolCallId, isGranted, tools, ...used }];
   }
   // An approval without a call cannot be compared with one.
   return isGranted || tools.length === 0 ? [] : [{ isGranted, tools }];
@@ -157,10 +194,53 @@ function stillDeclined(
   return [...others, ...added].slice(-MAX_DECLINED);
 }
 
-/** An answer can also decline: `false`, or AG-UI's `{"approved": false}`. Only the agent understands other forms. */
+/** Words by which an answer declines, in the forms of the verb. */
+const DECLINES =
+  /^(?:no|false|n|0|none|abort(?:ed)?|block(?:ed)?|cancel(?:l?ed)?|declin(?:e|ed)|den(?:y|ied)|disagree|disallow(?:ed)?|disapprov(?:e|ed)|dismiss(?:ed)?|forbid(?:den)?|ignor(?:e|ed)|not[ _-]?(?:approved|allowed|confirmed|accepted)|refus(?:e|ed)|reject(?:ed)?|stop(?:ped)?)$/iu;
+/** Members that say yes with `true`: every other value declines. */
+const YES_MEMBERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accepted",
+  "agreed",
+  "allow",
+  "allowed",
+  "approve",
+  "approved",
+  "confirm",
+  "confirmed",
+]);
+/** Members that name the decision. */
+const DECISION_MEMBERS: ReadonlySet<string> = new Set([
+  "action",
+  "answer",
+  "choice",
+  "decision",
+  "response",
+  "result",
+  "status",
+  "type",
+  "value",
+]);
+
+/**
+ * Whether an answer approves. It declines with `cancelled`, with `false`, with a word that declines, or with AG-UI's
+ * `{"approved": false}` and its relatives. Only the agent understands other forms, such as edited arguments.
+ */
 function isGrant({ status, payload }: ResumeEntry): boolean {
-  if (status !== "resolved" || payload === false) return false;
-  return (payload as { approved?: unknown } | undefined)?.approved !== false;
+  return status === "resolved" && !declines(payload);
+}
+
+function declines(payload: unknown, depth = 0): boolean {
+  if (payload === false || payload === 0) return true;
+  if (typeof payload === "string") return DECLINES.test(payload.trim());
+  if (typeof payload !== "object" || payload === null || depth > 1) return false;
+  // LangChain's agents answer with a list of decisions: one that declines declines the question.
+  if (Array.isArray(payload)) return payload.some((one) => declines(one, depth + 1));
+  return Object.entries(payload).some(([name, value]) => {
+    const member = name.toLowerCase();
+    if (YES_MEMBERS.has(member)) return value !== true && value !== "true" && value !== 1;
+    return DECISION_MEMBERS.has(member) && declines(value, depth + 1);
+  });
 }
 
 /** A time that cannot be parsed counts as expired. */

@@ -45,6 +45,11 @@ type Turn = {
   readonly person: "answers" | "says nothing" | "withdraws";
   readonly answers: readonly ("approve" | "decline" | "cancel")[];
   readonly calls: readonly Omit<Call, "id">[];
+  /** How the agent carries out the calls that the person was asked about, before or after the new calls; alternating like the answers. */
+  readonly asked: readonly {
+    form: "not" | "result" | "listed result" | "subagent";
+    isLate: boolean;
+  }[];
   readonly end: "success" | "error" | "cut";
 };
 
@@ -55,8 +60,10 @@ type StreamEvent = {
   type: string;
   toolCallId: string;
   toolCallName: string;
+  messageId: string;
+  subagentRunId: string;
   delta: string;
-  messages: { role: string; toolCallId: string; toolCalls?: ListedCall[] }[];
+  messages: { id: string; role: string; toolCallId: string; toolCalls?: ListedCall[] }[];
   outcome?: { interrupts?: Question[] };
 };
 
@@ -81,6 +88,28 @@ const resultOf = (id: string): object => ({
   content: "done",
 });
 
+type Old = {
+  readonly id: string;
+  readonly form: Turn["asked"][number]["form"];
+  readonly isLate: boolean;
+};
+
+/** The agent's events for a call of an earlier run. */
+function eventsOfOld({ id, form }: Old, runId: string): object[] {
+  const messageId = `old-${runId}-${id}`;
+  const tool = { role: "tool", toolCallId: id, content: "done" };
+  if (form === "result") return [{ ...tool, type: "TOOL_CALL_RESULT", messageId }];
+  if (form === "listed result") {
+    return [{ type: "MESSAGES_SNAPSHOT", messages: [{ ...tool, id: messageId }] }];
+  }
+  return form === "not" ? [] : subagentOf(messageId, id);
+}
+
+const subagentOf = (subagentRunId: string, parentToolCallId: string): object[] => [
+  { type: "SUBAGENT_STARTED", subagentRunId, name: "s", parentToolCallId },
+  { type: "SUBAGENT_FINISHED", subagentRunId },
+];
+
 /** The agent's events for the calls of a run. */
 function eventsOf(calls: readonly Call[]): object[] {
   const streamed = calls.flatMap(({ id, tool, args, form, made }) => [
@@ -91,12 +120,7 @@ function eventsOf(calls: readonly Call[]): object[] {
         )),
     ...text(`t-${id}`, "a text after the call"),
     ...(made === "result" && form !== "listed" ? [resultOf(id)] : []),
-    ...(made === "subagent"
-      ? [
-          { type: "SUBAGENT_STARTED", subagentRunId: `s-${id}`, name: "s", parentToolCallId: id },
-          { type: "SUBAGENT_FINISHED", subagentRunId: `s-${id}` },
-        ]
-      : []),
+    ...(made === "subagent" ? subagentOf(`s-${id}`, id) : []),
   ]);
   const listed = calls.filter(({ form, made }) => form !== "streamed" || made === "listed result");
   if (listed.length === 0) return streamed;
@@ -113,6 +137,8 @@ const isGrant = ({ payload }: Answer): boolean => payload?.approved === true;
 function readStream(events: readonly Seen[]) {
   const calls = new Map<string, { tool: string; args: string }>();
   const results = new Set<string>();
+  /** The ids of results and of subagents. */
+  const acts = new Set<string>();
   let questions: readonly Question[] = [];
   for (const event of events as unknown as StreamEvent[]) {
     const { type, toolCallId } = event;
@@ -121,10 +147,17 @@ function readStream(events: readonly Seen[]) {
       const known = calls.get(toolCallId);
       if (known !== undefined) known.args += event.delta;
     }
-    if (type === "TOOL_CALL_RESULT") results.add(toolCallId);
+    if (type === "TOOL_CALL_RESULT") {
+      results.add(toolCallId);
+      acts.add(event.messageId);
+    }
+    if (type === "SUBAGENT_STARTED") acts.add(event.subagentRunId);
     if (type === "MESSAGES_SNAPSHOT") {
       for (const message of event.messages) {
-        if (message.role === "tool") results.add(message.toolCallId);
+        if (message.role === "tool") {
+          results.add(message.toolCallId);
+          acts.add(message.id);
+        }
         for (const { id, function: called } of message.toolCalls ?? []) {
           calls.set(id, { tool: called.name, args: called.arguments });
         }
@@ -132,7 +165,7 @@ function readStream(events: readonly Seen[]) {
     }
     if (type === "RUN_FINISHED") questions = event.outcome?.interrupts ?? [];
   }
-  return { calls, results, questions };
+  return { calls, results, acts, questions };
 }
 
 const CALL = fc.record({
@@ -162,23 +195,44 @@ const TURNS = fc.array(
       maxLength: 3,
     }),
     calls: fc.array(CALL, { maxLength: 4 }),
+    asked: fc.array(
+      fc.record({
+        form: fc.constantFrom(
+          "not" as const,
+          "not" as const,
+          "result" as const,
+          "listed result" as const,
+          "subagent" as const,
+        ),
+        isLate: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
     end: fc.constantFrom("success" as const, "success" as const, "error" as const, "cut" as const),
   }),
   { minLength: 2, maxLength: 4 },
 );
 
+/** An open question, with the call that used its approval in a run that failed. */
+type Asked = {
+  id: string;
+  toolCallId: string;
+  call: { tool: string; args: string };
+  usedBy?: string;
+};
+
 /** One thread: the person's answers, and what the agent may do because of them. */
 class Thread {
   readonly #id = `t${++threads}`;
   #runs = 0;
-  #open: { id: string; call: { tool: string; args: string } }[] = [];
+  #open: Asked[] = [];
   readonly #declined = new Set<string>();
   /** The answers of a run that broke off; the client repeats them. */
   #repeated: Answer[] | undefined;
   /** Every difference from what this test expects. */
   readonly problems: string[] = [];
 
-  async turn({ person, answers, calls, end }: Turn): Promise<void> {
+  async turn({ person, answers, calls, asked: ways, end }: Turn): Promise<void> {
     this.#runs += 1;
     const runId = `r${this.#runs}`;
     const isSilent = person === "says nothing" && this.#open.length > 0;
@@ -196,14 +250,17 @@ class Thread {
         ? given.map((one) => (isGrant(one) ? { ...one, payload: { approved: false } } : one))
         : given;
     const asked = new Set(this.#open.map(({ call: { tool } }) => tool));
-    const answered = (isGranted: boolean): string[] =>
+    const answered = (isGranted: boolean): Asked[] =>
       resume
         .filter((answer) => isGrant(answer) === isGranted)
-        .flatMap(({ interruptId }) => this.#open.filter(({ id }) => id === interruptId))
-        .map((question) => keyOf(question.call));
-    const approvals = answered(true);
-    for (const key of approvals) this.#declined.delete(key);
-    for (const key of answered(false)) this.#declined.add(key);
+        .flatMap(({ interruptId }) => this.#open.filter(({ id }) => id === interruptId));
+    const approved = answered(true);
+    const old = this.#open.map(({ toolCallId }, index): Old => {
+      const { form, isLate } = ways[index % ways.length] as Turn["asked"][number];
+      return { id: toolCallId, form, isLate };
+    });
+    for (const one of approved) this.#declined.delete(keyOf(one.call));
+    for (const one of answered(false)) this.#declined.add(keyOf(one.call));
     const own = calls.map((one, index) => ({
       ...one,
       id: `${this.#id}-${runId}-c${index}`,
@@ -215,7 +272,9 @@ class Thread {
       .map(({ id }) => ({ id: `q-${id}`, reason: "tool_call", toolCallId: id }));
     script = ({ body }) => {
       const ids = idsOf(body);
-      const all = inRun(ids, eventsOf(own));
+      const olds = (isLate: boolean): object[] =>
+        old.filter((one) => one.isLate === isLate).flatMap((one) => eventsOfOld(one, runId));
+      const all = inRun(ids, [...olds(false), ...eventsOf(own), ...olds(true)]);
       if (end === "cut") return all.slice(0, -1);
       if (end === "error") return [...all.slice(0, -1), { type: "RUN_ERROR", message: "no" }];
       const outcome = { type: "interrupt", interrupts };
@@ -247,7 +306,13 @@ class Thread {
     );
     const expected = sent.filter((id) => id.startsWith("t-") || arrived.includes(id));
     if (`${arrived}` !== `${expected}`) this.problems.push(`${arrived} instead of ${expected}`);
-    this.#check(own, seen, { asked, approvals, end });
+    const carriesOut = (isLate: boolean): void => {
+      for (const one of old)
+        if (one.isLate === isLate) this.#checkOld(one, runId, isSilent, approved, seen);
+    };
+    carriesOut(false);
+    this.#check(own, seen, { asked, approved, end });
+    carriesOut(true);
     const isOver = events.some(({ type }) => type === "RUN_FINISHED");
     if (isSilent) {
       if (!isOver) return;
@@ -265,19 +330,46 @@ class Thread {
     this.#repeated = this.#repeated?.filter(({ interruptId }) => ids.has(interruptId));
     for (const { id, toolCallId } of seen.questions) {
       const call = seen.calls.get(toolCallId) as { tool: string; args: string };
-      this.#open.push({ id, call });
+      this.#open.push({ id, toolCallId, call });
       this.#repeated?.push({ interruptId: id, status: "cancelled" });
     }
     if (this.#repeated?.length === 0) this.#repeated = undefined;
   }
 
+  /** A call that the person was asked about is carried out once for each approval, in any form; a declined call has a result at most. */
+  #checkOld(
+    { id, form }: Old,
+    runId: string,
+    isSilent: boolean,
+    approved: readonly Asked[],
+    { acts }: ReturnType<typeof readStream>,
+  ): void {
+    const question = this.#open.find(({ toolCallId }) => toolCallId === id) as Asked;
+    // Only the client answers its own tools.
+    const isResult = form !== "subagent";
+    if (form === "not" || (isResult && question.call.tool === "colour")) return;
+    const equal = approved.filter(({ call }) => keyOf(call) === keyOf(question.call));
+    const free = [question, ...equal].find(
+      (one) => equal.includes(one) && one.usedBy === undefined,
+    );
+    const isOwn = equal.some(({ usedBy }) => usedBy === id);
+    const isGranted = approved.includes(question);
+    const isAllowed = isSilent
+      ? false
+      : isGranted || (!isResult && equal.length > 0)
+        ? isOwn || free !== undefined
+        : isResult;
+    if (isAllowed && !isOwn && free !== undefined && (isGranted || !isResult)) free.usedBy = id;
+    if (acts.has(`old-${runId}-${id}`) === isAllowed) return;
+    this.problems.push(`old ${JSON.stringify({ question, form, isAllowed, isSilent, approved })}`);
+  }
+
   /** An act that needs approval happens only if the person approved exactly it; every question reaches the person. */
   #check(
     own: readonly Call[],
-    { calls, results, questions }: ReturnType<typeof readStream>,
-    { asked, approvals, end }: { asked: Set<string>; approvals: string[]; end: Turn["end"] },
+    { calls, results, acts, questions }: ReturnType<typeof readStream>,
+    { asked, approved, end }: { asked: Set<string>; approved: Asked[]; end: Turn["end"] },
   ): void {
-    const left = [...approvals];
     const questioned = new Set(questions.map(({ toolCallId }) => toolCallId));
     // A list is after the streamed calls.
     const arrived = [
@@ -287,17 +379,21 @@ class Thread {
     for (const one of arrived) {
       const key = keyOf(one);
       const isBound = asked.has(one.tool) || this.#declined.has(key);
-      const isApproved = left.includes(key);
-      if (isApproved) left.splice(left.indexOf(key), 1);
+      const free = approved.find(({ call, usedBy }) => keyOf(call) === key && usedBy === undefined);
+      const isApproved = free !== undefined;
+      if (free !== undefined) free.usedBy = one.id;
       const isQuestion =
         one.isAsked && one.made === "not" && end === "success" && one.tool !== "colour";
-      const place = JSON.stringify({ one, approvals, declined: [...this.#declined], end });
+      const place = JSON.stringify({ one, approved, declined: [...this.#declined], end });
       const isShown = calls.has(one.id);
       const find = (isFound: boolean, problem: string): void => {
         if (isFound) this.problems.push(`${problem}: ${place}`);
       };
       find(isShown !== (!isBound || isApproved || isQuestion), isShown ? "call" : "no call");
       find(isBound && !isApproved && results.has(one.id), "result");
+      // Before a list has its call, the gateway does not know which call a subagent is for.
+      const isKnown = one.form !== "listed";
+      find(isBound && !isApproved && isKnown && acts.has(`s-${one.id}`), "subagent");
       find(isQuestion && !questioned.has(one.id), "no question");
       find(questioned.has(one.id) && !isShown, "question without its call");
     }

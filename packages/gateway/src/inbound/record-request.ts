@@ -61,6 +61,7 @@ function draftOf(request: InboundRequest): EntryDraft {
     eventId: claimedId(message?.envelope.event_id) ?? request.mintId("event"),
     agentId: request.agent,
     sessionId: request.sessionId,
+    client: request.client,
     transport: request.transport,
     payloadText: canonicalJson(payload as JsonValue),
     policyHash: request.policy.hash,

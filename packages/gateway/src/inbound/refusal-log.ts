@@ -82,6 +82,10 @@ function draftOf(request: InboundRequest, code: string, others: number): EntryDr
     },
     payload_text: canonicalJson({ refused: code }),
     direction: "inbound",
+    ...request.client,
+    ...(request.input === undefined
+      ? {}
+      : { run_id: request.input.runId, thread_id: request.input.threadId }),
     policy_hash: request.policy.hash,
     mode: request.policy.mode,
     rule: "gateway/invalid",

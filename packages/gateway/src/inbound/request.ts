@@ -3,6 +3,7 @@ import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../event/sink.js";
+import type { ClientIdentity } from "../event/client-identity.js";
 import type { SharedCaps } from "../event/run.js";
 import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import type { Clock, MintId } from "../base/ports.js";
@@ -35,6 +36,8 @@ export type InboundRequest = {
   readonly agent: string;
   readonly agentDialect: Dialect | "auto";
   readonly sessionId: string;
+  /** The client in receipts, lists and log lines. */
+  readonly client: ClientIdentity;
   readonly transport: ReceiptTransport;
   readonly receivedAt: number;
   readonly policy: CompiledPolicy;

@@ -186,7 +186,8 @@ export class ThreadLease {
 
   /** The earlier messages and calls of the thread that the request does not repeat, as of the start of the run. */
   earlier(): EarlierThread {
-    return earlierThread(this.state, this.#facts.input.messages, this.#facts.isHistoryChecked);
+    const { input, isHistoryChecked, keepsInterrupts } = this.#facts;
+    return earlierThread(this.state, input.messages, isHistoryChecked, keepsInterrupts);
   }
 
   /** Saves the messages shown to a client without an input: an agent must not write into them in a later run. */
@@ -268,12 +269,17 @@ export class ThreadLease {
 /** The messages among these rows, as those of a client that repeats none. */
 function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
   if (write === undefined) return undefined;
-  const isMessage = ({ kind }: RowName): boolean => kind === "message" || kind === "shown";
-  const rows = write.rows.filter(isMessage).map((row) => ({ ...row, kind: "shown" as const }));
+  const kindOf = ({ kind }: RowName): "shown" | "calls" | undefined =>
+    kind === "message" || kind === "shown" ? "shown" : kind === "calls" ? kind : undefined;
+  const rows = write.rows.flatMap((row) => {
+    const kind = kindOf(row);
+    return kind === undefined ? [] : [{ ...row, kind }];
+  });
   const kept = new Set(rows.map(({ id }) => id));
-  const removed = write.removed
-    .filter((name) => isMessage(name) && !kept.has(name.id))
-    .map(({ id }) => ({ kind: "shown" as const, id }));
+  const removed = write.removed.flatMap((name) => {
+    const kind = kindOf(name);
+    return kind === undefined || kept.has(name.id) ? [] : [{ kind, id: name.id }];
+  });
   return rows.length + removed.length === 0 ? undefined : { rows, removed };
 }
 

@@ -141,6 +141,7 @@ test("28: a thread belongs to the principal that opened it, on every connection"
         upstream,
         bytes: JSON.stringify(input),
         sessionId: `session-${count}`,
+        threadScope: "",
         principal: { id },
         connectionId: `connection-${count}`,
         transport: "sse",

@@ -44,12 +44,22 @@ const suspended = (toolName: string | undefined, fields: object): object => ({
 
 const YES = { status: "resolved" };
 
+type Options = {
+  /** `undefined`: the request has no answer. */
+  readonly answer?: object | undefined;
+  readonly tools?: string[];
+  readonly fields?: object;
+  /** Further members of the request. */
+  readonly request?: object;
+};
+
 /** Asks about a call that was not streamed and answers; returns the delivered events of the next run, and the rules that blocked. */
 async function after(
   toolName: string | undefined,
   events: readonly object[],
-  { answer = YES as object, tools = [] as string[], fields = {} as object } = {},
+  { tools = [] as string[], fields = {} as object, request = {} as object, ...given }: Options = {},
 ): Promise<{ shown: string; rules: (string | undefined)[] }> {
+  const answer = "answer" in given ? given.answer : YES;
   const threadId = `t${++threads}`;
   const send = async (runId: string, fields: object): Promise<string> => {
     const response = await fetch(`${fixture.url}/agents/support`, {
@@ -73,7 +83,8 @@ async function after(
   expect(await send("r1", {})).toContain('"r1::c1"');
   const entries = fixture.recorder.drafts.length;
   script = ({ body }) => inRun(idsOf(body), [...events]);
-  const shown = await send("r2", { resume: [{ interruptId: "r1::c1", ...answer }] });
+  const resume = answer === undefined ? {} : { resume: [{ interruptId: "r1::c1", ...answer }] };
+  const shown = await send("r2", { ...resume, ...request });
   const blocked = fixture.recorder.drafts.slice(entries).filter(({ receipt }) => !receipt.allowed);
   return { shown, rules: blocked.map(({ rule }) => rule) };
 }
@@ -81,7 +92,7 @@ async function after(
 /** Returns whether the result of the call is delivered, or the rule that blocks it. */
 async function resultAfter(
   toolName: string | undefined,
-  { result = "c1", ...options }: { answer?: object; tools?: string[]; result?: string } = {},
+  { result = "c1", ...options }: Options & { result?: string } = {},
 ): Promise<string> {
   const event = { type: "TOOL_CALL_RESULT", messageId: "m1", toolCallId: result, content: "done" };
   const { shown, rules } = await after(toolName, [event], options);
@@ -182,11 +193,23 @@ test("the result of an approved call has the class of that call although its sta
 });
 
 test.each([
-  ["a question that the person declined", { answer: { status: "cancelled" } }],
-  ["an answer that says no", { answer: { status: "resolved", payload: { approved: false } } }],
-  ["another call than the one that was asked about", { result: "c2" }],
-])("the result stays one of an unknown call after %s", async (_what, options) => {
-  expect(await resultAfter("book_room", options)).toBe("ag_ui.capability");
+  ["a question that the person declined", { status: "cancelled" }],
+  ["an answer that says no", { status: "resolved", payload: { approved: false } }],
+  ["no answer of an older client", undefined],
+])("the result of the call says that it was declined after %s", async (_what, answer) => {
+  const older = {
+    protocolVersion: undefined,
+    messages: [{ id: "u", role: "user", content: "no" }],
+  };
+  const options = answer === undefined ? { answer, request: older } : { answer };
+  expect(await resultAfter("book_room", options)).toBe("shown");
+  expect(await resultAfter("run_shell", options)).toBe("ag_ui_tools.call");
+  expect(await resultAfter("show_toast", options)).toBe("ag_ui.capability");
+});
+
+test("the result of a call that the person has not answered about, or of another call, stays one of an unknown call", async () => {
+  expect(await resultAfter("book_room", { result: "c2" })).toBe("ag_ui.capability");
+  expect(await resultAfter("book_room", { answer: undefined })).toBe("ag_ui.capability");
 });
 
 test("the name in a question allows nothing that a call of that name could not", async () => {

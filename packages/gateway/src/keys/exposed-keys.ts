@@ -8,7 +8,8 @@ const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /** Current, retired and future private keys; certificates next to them are not secret. */
-const PRIVATE_KEY = /^(?:receipts|checkpoint|issuer)(?:-.+)?\.pem$/u;
+const PRIVATE_KEY =
+  /^(?:(?:receipts|checkpoint|issuer)(?:-.+)?\.pem|(?:identity|evidence)(?:-.+)?\.key)$/u;
 /** A user who can write this file chooses the admin token. */
 const ADMIN_HASH = "admin-token.sha256";
 

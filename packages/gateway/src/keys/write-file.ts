@@ -2,6 +2,7 @@ import { open, rm, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CountersignError } from "@countersign/core";
 import "../base/errors.js";
+import { syncDirectory } from "../base/rewrite-file.js";
 
 /**
  * Creates a file that must not exist yet, writes it completely and flushes it to disk, or leaves nothing.
@@ -29,21 +30,6 @@ export async function writeNewFile(file: string, text: string, mode: number): Pr
 function unwritable(file: string, { code, name }: NodeJS.ErrnoException): CountersignError {
   const message = `${file} cannot be written (${code ?? name})`;
   return new CountersignError("ERR_KEYS_UNWRITABLE", message, { file });
-}
-
-/**
- * A file name is durable only when its directory is flushed; systems that cannot open a directory flush it themselves.
- */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, "r").catch(() => undefined);
-  if (handle === undefined) return;
-  try {
-    await handle.sync();
-  } catch {
-    // Some file systems do not support flushing a directory.
-  } finally {
-    await handle.close();
-  }
 }
 
 /**

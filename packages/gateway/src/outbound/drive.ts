@@ -208,11 +208,33 @@ class Drive {
     try {
       this.#pipeline.end(end);
     } catch (error) {
-      const broken = end.failure === undefined ? this.#endFor(error) : end;
-      if (broken !== end && broken.failure !== undefined) this.#endPipeline(broken);
-      // A run always ends with an event: clients take silence for success.
-      else this.#pipeline.fail(broken.failure ?? failureOf(error));
+      return this.#endAfter(error, end);
     }
+    return this.#proceedToEnd(end);
+  }
+
+  /** Ends the pipeline again after a stage threw. */
+  #endAfter(error: unknown, end: StreamEnd): void {
+    const broken = end.failure === undefined ? this.#endFor(error) : end;
+    if (broken !== end && broken.failure !== undefined) this.#endPipeline(broken);
+    // A run always ends with an event: clients take silence for success.
+    else this.#pipeline.fail(broken.failure ?? failureOf(error));
+  }
+
+  /** A stage that still has many events forwards them in several turns, and the end after them. */
+  #proceedToEnd(end: StreamEnd): void {
+    const until = this.#run.pause?.until;
+    if (until === undefined) return;
+    this.#pipeline.flush(performance.now());
+    const proceed = (): void => {
+      try {
+        this.#pipeline.proceed();
+      } catch (error) {
+        return this.#endAfter(error, end);
+      }
+      return this.#proceedToEnd(end);
+    };
+    void until.then(() => turns.ask(proceed));
   }
 
   #endFor(error: unknown): StreamEnd {

@@ -57,6 +57,14 @@ const SHAPES: Record<string, (values: number) => object> = {
     type: "STATE_DELTA",
     delta: patch(values, (at) => `/key${at}`),
   }),
+  "a patch of long pointers": (values) => ({
+    type: "STATE_DELTA",
+    delta: Array.from({ length: values / 50 }, (_, at) => ({
+      op: "move",
+      path: `/key${"/a~1b".repeat(12)}${at}`,
+      from: `/key${"/a/b".repeat(11)}`,
+    })),
+  }),
   "a patch that fills a list from its front": (values) => ({
     type: "STATE_DELTA",
     delta: patch(values, () => "/list/0"),
@@ -258,6 +266,29 @@ test.each(["sse", "proto"] as const)(
     await gateway.close();
   },
   120_000,
+);
+
+test.each([
+  ["STATE_DELTA", "path", (operation: object) => ({ delta: [operation] })],
+  ["STATE_DELTA", "from", (operation: object) => ({ delta: [operation] })],
+  ["ACTIVITY_DELTA", "path", (operation: object) => ({ ...card, patch: [operation] })],
+  ["ACTIVITY_DELTA", "from", (operation: object) => ({ ...card, patch: [operation] })],
+] as const)(
+  "a pointer has at most as many segments as a document has levels (%s, %s)",
+  async (type, member, rest) => {
+    const failuresOf = async (segments: number): Promise<readonly string[]> => {
+      const gateway = createInProcess(OPEN_POLICY);
+      const operation = { op: "copy", path: "/a", from: "/b", [member]: "/x".repeat(segments) };
+      const { failures } = await gateway.run(
+        INPUT,
+        frames(inRun(IDS, [{ type, ...rest(operation) }])),
+      );
+      await gateway.close();
+      return failures;
+    };
+    expect(await failuresOf(DEFAULT_LIMITS.maxDepth)).toEqual([]);
+    expect(await failuresOf(DEFAULT_LIMITS.maxDepth + 1)).toHaveLength(1);
+  },
 );
 
 test("the configuration can set another limit", async () => {

@@ -14,7 +14,7 @@ import type { Connection, ConnectionFacts } from "./connection.js";
 import type { GatewayContext } from "./gateway-context.js";
 import { OpenRunHandle } from "./open-run-handle.js";
 import { codeOf } from "./run-observer.js";
-import { noteRefusal, RunWatch } from "./run-watch.js";
+import { noteRefusal, runFacts, RunWatch } from "./run-watch.js";
 import type { ThreadLease } from "../inbound/thread-lease.js";
 import "../base/errors.js";
 
@@ -24,8 +24,8 @@ export type RunOrigin = ConnectionFacts & {
   readonly sessionClaim?: OwnerClaim | undefined;
   /** The open grant of the run; closed when the run is over. */
   readonly granted?: { close(): void };
-  /** The scope of threads without a principal; the session, unless it was generated for this one request. */
-  readonly threadScope?: string;
+  /** The scope of threads without a principal: the session, if the client named one. */
+  readonly threadScope: string;
   /** The client's trace header. */
   readonly traceparent?: string | undefined;
   /** Aborts when the client disconnects, also before the agent has responded. */
@@ -70,7 +70,7 @@ export class ActiveRun implements RunOpening {
     this.#agent = origin.upstream.target.name;
     this.#sessionId = origin.sessionId;
     this.#principal = origin.principal;
-    this.#threadScope = origin.threadScope ?? origin.sessionId;
+    this.#threadScope = origin.threadScope;
     this.#transport = origin.transport;
     this.#traceparent = origin.traceparent;
     this.#gone = origin.gone;
@@ -102,6 +102,7 @@ export class ActiveRun implements RunOpening {
         threadId: input.threadId,
         agent: this.#agent,
         principal: this.#principal.id,
+        client: this.connection.client,
         transport: this.#transport,
         startedAt: this.#context.clock.now(),
       },
@@ -135,8 +136,14 @@ export class ActiveRun implements RunOpening {
     authorization: string | undefined,
   ): Promise<UpstreamStream> {
     this.#assertNotStopped();
+    // The agent may have been contained during the admission. From here on a stop finds the run in its session.
+    this.#context.containment.assertNotContained(this.#agent);
     const { hash } = this.connection.policy;
-    this.#watch = new RunWatch(this.#context, this.handle, hash, this.#traceparent);
+    this.#watch = new RunWatch(this.#context, this.handle, {
+      session: this.#sessionId,
+      policyHash: hash,
+      traceparent: this.#traceparent,
+    });
     this.#wasSent = true;
     try {
       return await upstream.open({
@@ -164,7 +171,14 @@ export class ActiveRun implements RunOpening {
   /** Records why the request was refused, and gives everything back. */
   async refuse(request: InboundRequest | undefined, error: unknown): Promise<void> {
     this.cancel();
-    noteRefusal(this.#context, error, this.#agent);
+    const { threadId, runId } = request?.input ?? {};
+    noteRefusal(this.#context, error, {
+      agent: this.#agent,
+      ...this.connection.client,
+      session: this.#sessionId,
+      ...(threadId === undefined ? {} : { thread: threadId }),
+      ...(runId === undefined ? {} : { run: runId }),
+    });
     await this.dispose();
     if (request !== undefined) await this.#context.refusals.record(request, error);
   }
@@ -201,7 +215,7 @@ export class ActiveRun implements RunOpening {
   }
 
   #logUnsaved(error: unknown): void {
-    const facts = { agent: this.#agent, run: this.handle.runId, cause: codeOf(error) };
+    const facts = { ...runFacts(this.#sessionId, this.handle), cause: codeOf(error) };
     this.#context.journal.warn(facts, "the thread could not be stored");
   }
 

@@ -1,5 +1,6 @@
 import type { CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { Principal } from "../access/access.js";
+import type { ClientIdentity } from "../event/client-identity.js";
 import type { SharedCaps } from "../event/run.js";
 import type { ReceiptTransport } from "../event/sink.js";
 import { inboundItemOf } from "../telemetry/feed-item.js";
@@ -17,6 +18,8 @@ export type ConnectionFacts = {
   readonly sessionId: string;
   /** The principal it acts for: a capability that names a principal is valid for that one only. */
   readonly principal: Principal;
+  /** The address of the client, as the gateway believes it. */
+  readonly clientAddress?: string | undefined;
   readonly connectionId: string;
   readonly transport: ReceiptTransport;
 };
@@ -28,6 +31,8 @@ export type RequestPorts = Pick<InboundRequest, "opening" | "blocker">;
 export type Connection = {
   readonly session: Session;
   readonly policy: CompiledPolicy;
+  /** The client in receipts, lists and log lines. */
+  readonly client: ClientIdentity;
   readonly capabilities: RunCapabilities;
   readonly judge: (request: DecisionRequest) => DecisionResult;
   /** Limits that all gateways count together, where the policy has such. */
@@ -46,6 +51,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
   const { name: agent, dialect: agentDialect } = upstream.target;
   const session = context.sessions.open(sessionId);
   const policy = context.policy();
+  const client = context.identities.of(principal, facts.clientAddress);
   const capabilities = new RunCapabilities(session, { agent, principal }, context.tokens);
   const book = context.book(policy);
   const keys = { session: sessionId, agent, connection: `${sessionId}\n${connectionId}` };
@@ -69,6 +75,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
   return {
     session,
     policy,
+    client,
     capabilities,
     judge,
     caps,
@@ -77,6 +84,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
       agent,
       agentDialect,
       sessionId,
+      client,
       transport,
       receivedAt: context.clock.now(),
       policy,

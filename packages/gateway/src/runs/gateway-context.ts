@@ -2,10 +2,12 @@ import type { Limits } from "@countersign/core";
 import type { CompiledPolicy, CounterBook } from "@countersign/policy";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { Journal, Clock, MintId } from "../base/ports.js";
+import type { Containment } from "./containment.js";
 import type { Heartbeats } from "../base/heartbeats.js";
 import type { Feed } from "../telemetry/feed.js";
 import type { OrderAnswer, StopOrder } from "../sessions/orders.js";
 import type { RunLimits } from "../event/run-limits.js";
+import type { Identities } from "../event/client-identity.js";
 import type { Recorder } from "../event/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -36,9 +38,13 @@ export type GatewayContext = {
   readonly journal: Journal;
   readonly telemetry: Telemetry;
   readonly drain: Drain;
+  /** Agents that get no new runs. */
+  readonly containment: Containment;
   /** Reviews requests against their threads. */
   readonly threadAdmission: ThreadAdmission;
   readonly refusals: RefusalLog;
+  /** Shows the principal and the address of a client as the configuration says. */
+  readonly identities: Identities;
   /** Whether clients that ask for the receipts of delivered events get them. */
   readonly givesReceipts: boolean;
   readonly limits: Limits;

@@ -7,7 +7,7 @@ import type { RunHandle } from "../sessions/sessions.js";
 /** The facts of a run at its start. */
 type RunFacts = Pick<
   RunHandle,
-  "runId" | "threadId" | "agent" | "principal" | "transport" | "startedAt"
+  "runId" | "threadId" | "agent" | "principal" | "client" | "transport" | "startedAt"
 >;
 
 /**
@@ -18,6 +18,7 @@ export class OpenRunHandle implements RunHandle {
   readonly threadId: string;
   readonly agent: string;
   readonly principal: string;
+  readonly client: RunHandle["client"];
   readonly transport: RunHandle["transport"];
   readonly startedAt: number;
   readonly counters = createRunCounters();
@@ -31,6 +32,7 @@ export class OpenRunHandle implements RunHandle {
     this.threadId = facts.threadId;
     this.agent = facts.agent;
     this.principal = facts.principal;
+    this.client = facts.client;
     this.transport = facts.transport;
     this.startedAt = facts.startedAt;
     this.#stop = stop;

@@ -8,6 +8,7 @@ import type { EventContext } from "../event/event-context.js";
 import type { RunHandle, Session } from "../sessions/sessions.js";
 import { countEvent } from "../telemetry/count-event.js";
 import type { GatewayContext } from "./gateway-context.js";
+import { runFacts } from "./run-watch.js";
 
 /** Reports the events of one run to the feed, the session's counters and the journal. */
 export class RunObserver implements Observer {
@@ -28,9 +29,9 @@ export class RunObserver implements Observer {
   }
 
   notes(notes: readonly (EnforceNote | DialectNote)[]): void {
-    const { agent, runId } = this.#handle;
+    const { agent } = this.#handle;
     this.#context.journal.debug(
-      { agent, run: runId, notes: notes.length },
+      { ...runFacts(this.#session.id, this.#handle), notes: notes.length },
       "dropped or translated",
     );
     for (const note of notes) {
@@ -61,9 +62,11 @@ export class RunObserver implements Observer {
     if (handle.status === "running") handle.status = "failed";
     handle.failure ??= code;
     telemetry.runFailures.add(code);
-    const { agent, runId } = handle;
     const why = blocked === undefined ? { cause: codeOf(cause) } : ruleOf(blocked);
-    journal.warn({ agent, run: runId, code, ...why }, "run failed");
+    journal.warn(
+      { ...runFacts(this.#session.id, handle), code, ...why, ...handle.trace },
+      "run failed",
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { isCountersignError } from "@countersign/core";
 import { receiptOf } from "../inbound/refusal-log.js";
 import type { GatewayContext } from "./gateway-context.js";
+import type { ClientIdentity } from "../event/client-identity.js";
 import type { RunHandle } from "../sessions/sessions.js";
 import type { OpenRun } from "../telemetry/telemetry.js";
 import type { RunSpan } from "../telemetry/tracer.js";
@@ -9,6 +10,7 @@ import type { RunSpan } from "../telemetry/tracer.js";
 export class RunWatch {
   readonly #context: GatewayContext;
   readonly #handle: RunHandle;
+  readonly #session: string;
   readonly #span: RunSpan | undefined;
   #open: OpenRun | undefined;
 
@@ -16,14 +18,16 @@ export class RunWatch {
   constructor(
     context: GatewayContext,
     handle: RunHandle,
-    policyHash: string,
-    traceparent: string | undefined,
+    { session, policyHash, traceparent }: AdmittedRun,
   ) {
     this.#context = context;
     this.#handle = handle;
-    const { agent, runId, threadId, transport, startedAt } = handle;
+    this.#session = session;
+    const { agent, client, runId, threadId, transport, startedAt } = handle;
     this.#span = context.telemetry.tracer?.start({
       agent,
+      client,
+      session,
       threadId,
       runId,
       transport,
@@ -31,6 +35,7 @@ export class RunWatch {
       startedAt,
       traceparent,
     });
+    if (this.#span !== undefined) handle.trace = this.#span.ids;
   }
 
   /** The trace header for the agent; `undefined` when traces are off. */
@@ -49,25 +54,29 @@ export class RunWatch {
   /** Called at the end of the run: writes one log line and one span. */
   ended(): void {
     const { telemetry, journal, clock } = this.#context;
-    const { agent, runId, transport, startedAt, counters, status: state, failure } = this.#handle;
+    const { agent, transport, startedAt, counters, status: state, failure } = this.#handle;
     if (this.#open !== undefined) telemetry.openRuns.delete(this.#open);
+    if (state === "finished") telemetry.agents.succeeded(agent, clock.now());
+    else if (state === "failed") {
+      telemetry.agents.failed(agent, clock.now(), failure ?? "RUN_ERROR", "the run failed");
+    }
     telemetry.runsEnded.add(agent, state);
     const endedAt = this.#handle.endedAt ?? clock.now();
     const { forwarded, blocked } = counters;
     const { blockedBy, wouldBlockBy, repaired } = this.#handle;
     journal.info(
       {
-        agent,
-        run: runId,
+        ...runFacts(this.#session, this.#handle),
         transport,
         state,
         ...(failure === undefined ? {} : { code: failure }),
         forwarded,
         blocked,
         ...(blockedBy === undefined ? {} : { blocked_by: blockedBy.join(" ") }),
-        ...(wouldBlockBy === undefined ? {} : { noted_by: wouldBlockBy.join(" ") }),
+        ...(wouldBlockBy === undefined ? {} : { would_block_by: wouldBlockBy.join(" ") }),
         ...(repaired === undefined ? {} : { repaired: repaired.join(" ") }),
         milliseconds: Math.max(0, endedAt - startedAt),
+        ...this.#span?.ids,
       },
       "run ended",
     );
@@ -75,11 +84,37 @@ export class RunWatch {
   }
 }
 
+/** The facts of an admitted run that its handle does not have. */
+type AdmittedRun = {
+  readonly session: string;
+  readonly policyHash: string;
+  readonly traceparent: string | undefined;
+};
+
+/** The names of a run in a log line: agent, client, session, thread and run. */
+export function runFacts(session: string, { agent, client, threadId, runId }: RunHandle): object {
+  return { agent, ...client, session, thread: threadId, run: runId };
+}
+
+/** The client and the place of a refused request, as far as they are known. */
+export type RefusalFacts = ClientIdentity & {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly thread?: string;
+  readonly run?: string;
+  /** The path of the request without its query, which may contain a ticket. */
+  readonly path?: string;
+};
+
 /** Errors that were counted already, since an error passes through several handlers. */
 const noted = new WeakSet<object>();
 
-/** Counts and logs a rejected request once, without its content. */
-export function noteRefusal(context: GatewayContext, error: unknown, agent?: string): void {
+/** Counts and logs a rejected request once, with its client and its place, and without its content. */
+export function noteRefusal(
+  context: GatewayContext,
+  error: unknown,
+  client: RefusalFacts = {},
+): void {
   if (typeof error === "object" && error !== null) {
     if (noted.has(error)) return;
     noted.add(error);
@@ -87,11 +122,15 @@ export function noteRefusal(context: GatewayContext, error: unknown, agent?: str
   const code = isCountersignError(error) ? error.code : "INTERNAL";
   const receipt = receiptOf(error);
   context.telemetry.refusals.add(code);
+  if (client.agent !== undefined && isCountersignError(error) && code.startsWith("ERR_UPSTREAM_")) {
+    context.telemetry.agents.failed(client.agent, context.clock.now(), code, error.message);
+  }
   if (code.startsWith("ERR_ACCESS_")) context.telemetry.accessFailures.add(code);
   const facts = {
     code,
-    ...(agent === undefined ? {} : { agent }),
+    ...client,
     ...(isCountersignError(error, "ERR_ACCESS_TOKEN") ? { reason: error.facts.reason } : {}),
+    ...(isCountersignError(error, "ERR_INBOUND_BLOCKED") ? { rule: error.facts.rule } : {}),
     ...(receipt === undefined ? {} : { receipt }),
   };
   // An error without a code is a defect of the gateway. Only its kind is logged: its message could contain anything.

@@ -31,6 +31,7 @@ test("an open run keeps no bytes of its request in memory", async () => {
       upstream,
       bytes,
       sessionId: "session",
+      threadScope: "",
       principal: ANONYMOUS,
       connectionId: "connection",
       transport: "sse",

@@ -66,6 +66,7 @@ export async function startRun(context: GatewayContext, request: RunRequest): Pr
     if (context.drain.isDraining) {
       throw new CountersignError("ERR_RUN_DRAINING", "the gateway accepts no new runs", {});
     }
+    context.containment.assertNotContained(upstream.target.name);
     inbound = active.connection.inbound("input", request.bytes, { opening: active });
     await admitRequest(inbound);
     countObserved(context.telemetry, inbound);
@@ -110,6 +111,7 @@ function createRun(
     clientDialect,
     agentReadsInput: target.transport !== "get-sse",
     sessionId: request.sessionId,
+    who: connection.client,
     threadId,
     runId,
     input,

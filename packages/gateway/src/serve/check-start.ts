@@ -4,8 +4,10 @@ import { assertIntact } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
+import { assertRegularFile } from "../base/files.js";
+import { readRetiredIssuers } from "../keys/issuer-rotation.js";
 import { openAdminToken, readKey } from "../keys/key-directory.js";
-import { assertKeyHistory, logSealOf } from "../keys/key-history.js";
+import { assertKeyHistory, KEY_FILES, logSealOf } from "../keys/key-history.js";
 import type { AcceptedMissing } from "./own-log.js";
 import { assertLedgerIn } from "./open-ledger.js";
 import { assertOwnLogIn } from "./own-log.js";
@@ -13,6 +15,8 @@ import { assertNewestHistory } from "./stored-history.js";
 
 /** Refuses keys with which no gateway starts; writes nothing. */
 export async function assertKeysStart(directory: string): Promise<void> {
+  for (const name of Object.values(KEY_FILES)) assertRegularFile(join(directory, name));
+  readRetiredIssuers(directory);
   await openAdminToken(directory);
   const file = join(directory, "receipts.pem");
   assertKeyHistory(directory, existsSync(file) ? await readKey(file) : undefined);

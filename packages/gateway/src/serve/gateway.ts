@@ -28,13 +28,15 @@ import { createMemoryStore } from "../store/memory-store.js";
 import { createRelayListener } from "../cluster/relay-listener.js";
 import { Relays } from "../cluster/relays.js";
 import type { RelayOptions } from "../cluster/relays.js";
+import { Containment } from "../runs/containment.js";
 import { createMint } from "../runs/mint.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import { ThreadAdmission } from "../inbound/thread-admission.js";
 import type { LedgerPeers } from "../inbound/thread-locks.js";
 import { Sessions } from "../sessions/sessions.js";
-import { noteRefusal } from "../runs/run-watch.js";
+import { Identities } from "../event/client-identity.js";
+import type { IdentityOptions } from "../event/client-identity.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchLedger } from "../telemetry/watched-ledger.js";
@@ -51,6 +53,8 @@ export type GatewayOptions = {
   readonly recorder: Recorder;
   /** Whether clients get receipts; those that request them do when left out. */
   readonly receiptsToClients?: "on_request" | "never";
+  /** How receipts, lists and log lines show principals and addresses; plain when left out. */
+  readonly identities?: IdentityOptions;
   /** Stores threads; in memory when left out. */
   readonly ledger?: KeyedStore;
   readonly tokens?: TokenVerifier;
@@ -144,8 +148,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     journal: options.journal ?? SILENT_JOURNAL,
     telemetry,
     drain,
+    containment: new Containment(ledger, { clock, journal: options.journal ?? SILENT_JOURNAL }),
     threadAdmission: new ThreadAdmission(ledger, clock, options.ledgerPeers),
     refusals: createRefusalLog(recorder, clock),
+    identities: new Identities(options.identities),
     givesReceipts: options.receiptsToClients !== "never",
     limits: resolveLimits({
       maxEventValues: options.listenLimits?.eventValues,
@@ -164,7 +170,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     ticketKey: options.ticketKey,
     access: options.access,
     limits: options.listenLimits,
-    onRefused: (error) => noteRefusal(context, error),
     createStreamKey: relay === undefined ? undefined : () => relay.names.create(),
     openRelays: ({ relays: allowed }) => {
       const { journal } = context;
@@ -195,6 +200,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     close: async () => {
       drain.isDraining = true;
+      context.containment.close();
       heartbeats.stop();
       accessControl.close();
       for (const run of context.sessions.openRuns()) run.stop("the gateway is stopping");

@@ -1,4 +1,7 @@
-import type { AccessConfig } from "../config/config.js";
+import type { AccessConfig, ControlConfig } from "../config/config.js";
+import { existsSync } from "node:fs";
+import { missingList, readOperatorsFile } from "../access/operators.js";
+import { discoverProvider } from "../control/operators/oidc-login.js";
 import { readKeyFile } from "../access/key-file.js";
 import { readKeySet, fetchKeySet, readKeySetFile } from "../access/key-set.js";
 
@@ -25,6 +28,25 @@ export async function inspectAccess(config: AccessConfig): Promise<AccessReport>
 function countKeys({ keys, keyFile }: AccessConfig): number {
   if (keyFile === undefined) return keys.length;
   return keys.length + readKeyFile(keyFile).length;
+}
+
+/**
+ * Checks the credentials of operators: the file must be valid; a provider that does not respond is only reported,
+ * because it may come up later.
+ */
+export async function inspectOperators(config: ControlConfig): Promise<AccessReport> {
+  const { operators, operatorsFile: file, oidc, certificates } = config;
+  if (file !== undefined && !existsSync(file)) throw missingList(file);
+  const listed = operators.length + (file === undefined ? 0 : readOperatorsFile(file).length);
+  const said = ["the admin token", ...(listed === 0 ? [] : [`tokens (${listed})`])];
+  if (certificates.size > 0) said.push(`certificates (${certificates.size})`);
+  if (oidc === undefined) return { said, away: [] };
+  try {
+    await discoverProvider(oidc);
+    return { said: [...said, `oidc (${oidc.issuer.href})`], away: [] };
+  } catch (error) {
+    return { said, away: [`the identity provider ${oidc.issuer.href}: ${reasonOf(error)}`] };
+  }
 }
 
 async function inspectIssuer(

@@ -8,6 +8,8 @@ import { VERSION } from "../base/version.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
 import type { OpenTokens } from "../control/ports.js";
+import type { IssuerKeys } from "./open-access.js";
+import type { OpenWebhook } from "./open-webhook.js";
 
 /** The parts of a running gateway that metrics are read from. */
 export type MetricParts = {
@@ -17,6 +19,8 @@ export type MetricParts = {
   readonly receipts: OpenReceipts;
   readonly journal: Journal;
   readonly process: ProcessMetrics;
+  readonly keySets: readonly IssuerKeys[];
+  readonly webhook: OpenWebhook | undefined;
 };
 
 /** Sources of the metrics that are read at scrape time instead of counted. */
@@ -41,11 +45,20 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
     revocations: () => tokens.revocations,
     suppressedLines: () => countIn(journal, "suppressed"),
     droppedLines: () => countIn(journal, "dropped"),
+    exportedLines: () => ({
+      exported: countIn(journal, "exportedLines"),
+      dropped: countIn(journal, "lostLines"),
+    }),
+    webhookEvents: () => parts.webhook?.events ?? { exported: 0, dropped: 0 },
+    keySets: () => parts.keySets,
   };
 }
 
 /** A caller's own journal may have no counters. */
-function countIn(journal: Journal & Partial<OpenJournal>, name: "suppressed" | "dropped"): number {
+function countIn(
+  journal: Journal & Partial<OpenJournal>,
+  name: "suppressed" | "dropped" | "exportedLines" | "lostLines",
+): number {
   return journal[name] ?? 0;
 }
 

@@ -28,7 +28,7 @@ afterEach(async () => {
 function open(block: string): Access {
   const text = `agents: { a: { url: "http://h/" } }\naccess:\n${block}`;
   const { access } = loadConfig(text, { file: join(folder, "countersign.yaml"), environment: {} });
-  return openAccess(access, clock, SILENT_JOURNAL);
+  return openAccess(access, clock, SILENT_JOURNAL).access;
 }
 const whoIs = (access: Access, token: string | undefined): Promise<string> =>
   access.authenticate(token).then(

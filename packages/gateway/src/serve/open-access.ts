@@ -2,6 +2,7 @@ import type { AccessConfig } from "../config/config.js";
 import type { Clock, Journal } from "../base/ports.js";
 import { createAccess, OPEN_ACCESS } from "../access/access.js";
 import type { Access, Authenticator } from "../access/access.js";
+import type { KeySet } from "../access/key-set.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
 import { createJwtAuthenticator } from "../access/jwt.js";
 import { createKeyFile } from "../access/key-file.js";
@@ -21,23 +22,38 @@ function reasonOf(failure: Error): string {
   return cause?.code === undefined ? failure.message : `${failure.message}: ${String(cause.code)}`;
 }
 
+/** The key set of one issuer. */
+export type IssuerKeys = Pick<KeySet, "isStale"> & { readonly issuer: string };
+
+/** Access control, with the key sets that it fetches. */
+export type OpenAccess = { readonly access: Access; readonly keySets: readonly IssuerKeys[] };
+
 /** Creates the access control of a configuration. */
-export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): Access {
+export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): OpenAccess {
   const { modes } = config;
   // If no credential is required, none is checked.
-  if (modes.every((mode) => mode === "none")) return OPEN_ACCESS;
+  if (modes.every((mode) => mode === "none")) return { access: OPEN_ACCESS, keySets: [] };
+  const issuers = modes.includes("jwt") ? issuersOf(config, clock, journal) : [];
   const authenticators = modes.flatMap((mode): Authenticator[] => {
     if (mode === "none") return [];
-    return mode === "jwt" ? issuersOf(config, clock, journal) : keysOf(config, clock, journal);
+    return mode === "jwt"
+      ? issuers.map(({ authenticator }) => authenticator)
+      : keysOf(config, clock, journal);
   });
-  return createAccess(authenticators, { allowAnonymous: modes.includes("none") });
+  const access = createAccess(authenticators, { allowAnonymous: modes.includes("none") });
+  return { access, keySets: issuers.map(({ keySet }) => keySet) };
 }
 
-function issuersOf({ issuers }: AccessConfig, clock: Clock, journal: Journal): Authenticator[] {
+function issuersOf(
+  { issuers }: AccessConfig,
+  clock: Clock,
+  journal: Journal,
+): { authenticator: Authenticator; keySet: IssuerKeys }[] {
   return issuers.map(({ jwks, cacheMs, staleMs, ...rest }) => {
     const isFile = typeof jwks === "string";
-    const keyOf = createKeySet({
-      issuer: rest.issuer,
+    const { issuer } = rest;
+    const keys = createKeySet({
+      issuer,
       clock,
       load: () => (isFile ? readKeySetFile(jwks) : fetchKeySet(jwks)),
       cacheMs: isFile ? FILE_CACHE_MS : cacheMs,
@@ -45,14 +61,20 @@ function issuersOf({ issuers }: AccessConfig, clock: Clock, journal: Journal): A
       staleMs,
       onAvailabilityChange: (failure) => {
         const facts = {
-          issuer: rest.issuer,
+          issuer,
           jwks: isFile ? jwks : `${jwks.origin}${jwks.pathname}`,
         };
         if (failure === undefined) journal.info(facts, "the issuer's keys can be fetched again");
         else journal.warn({ ...facts, reason: reasonOf(failure) }, ISSUER_UNREACHABLE);
       },
     });
-    return createJwtAuthenticator({ ...rest, keyOf, clock });
+    const keySet: IssuerKeys = {
+      issuer,
+      get isStale() {
+        return keys.isStale;
+      },
+    };
+    return { authenticator: createJwtAuthenticator({ ...rest, keys, clock }), keySet };
   });
 }
 

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { BUDGETS } from "../quota/token-budgets.js";
+import { CAPABILITY_RECORDS } from "../access/capability-records.js";
+import { CONTAINED_AGENTS } from "../runs/containment.js";
 import type { GatewayConfig } from "../config/config.js";
 import "../base/errors.js";
 import { forgetOld, wasUsed } from "../store/forget-old.js";
@@ -12,6 +14,9 @@ import {
 import { keepRecentRows } from "../store/recent-rows.js";
 import { openSqliteKeyedStore, wasSqliteStoreUsed } from "../store/sqlite/open-sqlite-store.js";
 import type { Clock } from "../base/ports.js";
+
+/** Partitions whose rows have an end of their own, or none. */
+const KEPT = [BUDGETS.partition, CAPABILITY_RECORDS, CONTAINED_AGENTS];
 
 const HOUR_MS = 3_600_000;
 
@@ -55,8 +60,8 @@ export async function openLedger(
   if (isNew) await opened.close();
   const ledger = isNew ? await open() : opened;
   const keepThenForget = async (): Promise<void> => {
-    // Capabilities may be spent longer than threads are remembered; each of their rows has its own expiry.
-    await ledger.write(BUDGETS.partition, []);
+    // Capabilities may be spent, and agents contained, longer than threads are remembered.
+    for (const partition of KEPT) await ledger.write(partition, []);
     await forgetOld(ledger, clock.now(), config.threads.keepMs);
   };
   const forget = (): void => {

@@ -2,12 +2,14 @@ import type { OpenPolicy, PolicyReloads } from "../control/ports.js";
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isCountersignError } from "@countersign/core";
-import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
+import { compilePolicy, createPolicyHolder, loadPolicy, readPolicy } from "@countersign/policy";
 import type { LoadOptions, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import { readRegularFile, stateOf } from "../base/files.js";
 
 /** Maximum size of a policy file, above the character limit of its parser. */
 export const MAX_POLICY_BYTES = 2 * 1024 * 1024;
+
+const CANDIDATE = "candidate";
 
 /** Opens the policy file, or the built-in starter when the configuration names none. */
 export function openPolicy(file: string | undefined): OpenPolicy {
@@ -31,11 +33,14 @@ export function openPolicy(file: string | undefined): OpenPolicy {
   };
   const { text, options } = read();
   const holder = createPolicyHolder(compilePolicy(loadPolicy(text, options)));
+  let active = text;
   let reloads: PolicyReloads = { ok: 0, failed: 0, isStale: false, issues: [] };
   const attempt = (): ReplaceResult => {
     try {
       const again = read();
-      return holder.replace(again.text, again.options);
+      const result = holder.replace(again.text, again.options);
+      if (result.replaced) active = again.text;
+      return result;
     } catch (error) {
       // The file is missing or unreadable: reported like an invalid one.
       return { replaced: false, issues: [unreadable(file ?? "", error)] };
@@ -43,6 +48,21 @@ export function openPolicy(file: string | undefined): OpenPolicy {
   };
   return {
     holder,
+    file,
+    text: () => active,
+    check: (candidate) =>
+      readPolicy(candidate, {
+        // Problems are those of the candidate, not of the file.
+        file: CANDIDATE,
+        reader: (reference, from) => {
+          const base = from === CANDIDATE ? (file ?? "") : from;
+          const referenced = resolve(dirname(base), reference);
+          // Text from a request must not make this process read any other file.
+          const isExtended = referenced !== file && seen.has(referenced);
+          if (!isExtended || !existsSync(referenced)) return undefined;
+          return { file: referenced, text: readPolicyText(referenced) };
+        },
+      }),
     reload: () => {
       const result = attempt();
       reloads = {

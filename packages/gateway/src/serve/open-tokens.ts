@@ -1,7 +1,14 @@
 import type { OpenTokens } from "../control/ports.js";
 import { existsSync } from "node:fs";
-import { createCapabilityVerifier, createRevocationList } from "@countersign/capability";
+import {
+  allowanceId,
+  createCapabilityVerifier,
+  createRevocationList,
+} from "@countersign/capability";
 import type { CapabilityVerifier, RevocationList } from "@countersign/capability";
+import { exportPrivateKeyPem } from "@countersign/core/sign";
+import { CapabilityRecords } from "../access/capability-records.js";
+import { createTicketSeal, deriveSealKey } from "../access/ticket-seal.js";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
 import { BUDGETS, TokenBudgets } from "../quota/token-budgets.js";
 import { followRevocations, openSharedRevocations } from "../access/shared-revocations.js";
@@ -11,6 +18,7 @@ import type { SharedRevocations } from "../access/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
 import type { Following } from "../store/follow.js";
 import type { KeyedStore } from "../store/keyed-store.js";
+import { readRetiredIssuers } from "../keys/issuer-rotation.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock, Journal } from "../base/ports.js";
 import { openCounts } from "./open-counts.js";
@@ -56,10 +64,11 @@ export async function openTokens(
   };
   const spending = new TokenBudgets({ store, gateway, listener });
   const verifier = createCapabilityVerifier({
-    issuers: [issuer.issuer, ...config.issuers],
+    issuers: [issuer.issuer, ...readRetiredIssuers(config.keyDirectory), ...config.issuers],
     revocations,
     clock,
     spending,
+    chio: { agentKeys: config.chioKeys },
   });
   let isStale = false;
   return {
@@ -95,6 +104,36 @@ export async function openTokens(
       spend: (facts) => verifier.spend(facts),
       ...reservationsOf(verifier, spending),
     },
+    records: new CapabilityRecords(
+      ledger,
+      createTicketSeal(deriveSealKey(exportPrivateKeyPem(key), "handed"), MAX_SEALED),
+      clock,
+    ),
+    isRevoked: (id) => revocations.isRevoked(id),
+    remaining: async (records) => {
+      const limited = records.filter(({ max_events: most }) => most !== undefined);
+      const results = await store.exchange(
+        limited.map(({ id, issuer: by, max_events: most = 0, expires_at: expiresAt }) => ({
+          key: allowanceId(by, id),
+          limit: {
+            kind: "total",
+            capacity: most,
+            windowMs: Number.POSITIVE_INFINITY,
+            expiresAt,
+          },
+          // Asks for nothing: the result tells what was granted before.
+          settled: [],
+          wanted: 0,
+          lease: "",
+        })),
+      );
+      return new Map(
+        limited.map(({ id, max_events: most = 0 }, at) => [
+          id,
+          Math.max(0, most - (results[at]?.used ?? most)),
+        ]),
+      );
+    },
     issue: async (grant) => {
       const token = await issuer.issue(grant);
       // An id that the operator chose may have been used before.
@@ -119,6 +158,9 @@ export async function openTokens(
     },
   };
 }
+
+/** The longest sealed token: the longest token a session accepts, in base64, with its envelope. */
+const MAX_SEALED = 400_000;
 
 /** How long the start of a run waits for events that another gateway may be giving back. */
 const PATIENCE_MS = 1000;

@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
+import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import type { GatewayConfig } from "../config/config.js";
+import type { TlsFiles } from "../config/config.js";
 import { readRegularFile } from "../base/files.js";
 import type { TlsOptions } from "../http/server.js";
 
@@ -9,11 +10,14 @@ import "../base/errors.js";
 /** Room for a chain of many certificates. */
 const MAX_PEM_BYTES = 1024 * 1024;
 
-/** Reads and checks the certificate and key of the data plane; an error names the file. */
-export function readTls(files: NonNullable<GatewayConfig["listen"]["tls"]>): TlsOptions {
+/** Reads and checks the certificate and key of a listener, and the authority of client certificates; an error names the file. */
+export function readTls(files: TlsFiles): TlsOptions {
   const cert = tryFile(files.cert, (text) => createSecureContext({ cert: text }));
   const key = tryFile(files.key, (text) => createSecureContext({ cert, key: text }));
-  return { cert, key };
+  if (files.clientCa === undefined) return { cert, key };
+  // An authority without a certificate would trust those of the system.
+  const ca = tryFile(files.clientCa, (text) => new X509Certificate(text));
+  return { cert, key, ca };
 }
 
 function tryFile(file: string, use: (text: string) => unknown): string {

@@ -29,7 +29,12 @@ test("a policy, its base and a revocation that are written between the first rea
   write("base.yaml", OPEN_POLICY.replace("capability: true", "capability: false"));
   const before = policies.map(({ holder }) => holder.current.hash);
   const watches = policies.map((policy) =>
-    followFiles({ policy, tokens, journal: SILENT_JOURNAL }),
+    followFiles({
+      policy,
+      tokens,
+      journal: SILENT_JOURNAL,
+      onPolicyChange: () => void policy.reload(),
+    }),
   );
   await vi.waitFor(() => {
     expect(policies.map(({ reloads }) => reloads.ok)).toEqual([1, 1]);

@@ -1,19 +1,17 @@
 import { formatIssue } from "@countersign/policy/yaml";
 import type { ReplaceResult } from "@countersign/policy";
 import type { Journal } from "../base/ports.js";
+import type { PolicySource } from "../control/policy-history.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenTokens } from "../control/ports.js";
 import { watchFiles } from "./watch-files.js";
 import type { FileWatch } from "./watch-files.js";
 
-/** The trigger of a policy reload. */
-export type ReloadCause = "signal" | "api" | "file";
-
 /** Reloads the policy and logs the result. */
 export function reloadPolicy(
   policy: OpenPolicy,
   journal: Journal,
-  cause: ReloadCause,
+  cause: PolicySource,
 ): ReplaceResult {
   const result = policy.reload();
   if (result.replaced) {
@@ -40,10 +38,12 @@ export function followFiles(parts: {
   policy: OpenPolicy;
   tokens: OpenTokens;
   journal: Journal;
+  /** Reloads the policy because a file changed. */
+  onPolicyChange(): void;
 }): FileWatch {
-  const { policy, tokens, journal } = parts;
+  const { policy, tokens, journal, onPolicyChange } = parts;
   const watches = [
-    watchFiles(policy.seen, () => void reloadPolicy(policy, journal, "file")),
+    watchFiles(policy.seen, onPolicyChange),
     watchFiles(tokens.seen, () => reread(tokens, journal)),
   ];
   return {

@@ -1,14 +1,19 @@
-import { createAdaptorServer } from "@hono/node-server";
 import type { Server as HttpServer } from "node:http";
+import { join } from "node:path";
 import type { AddressInfo, Server } from "node:net";
+import type { Server as TlsServer } from "node:tls";
 import type { JsonObject } from "@countersign/core";
 import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { ReplaceResult } from "@countersign/policy";
 import { inspectAccess } from "./inspect-access.js";
 import { openAccess } from "./open-access.js";
+import { conditionsOf, openWebhook, readWebhookSecrets } from "./open-webhook.js";
 import { deriveSealKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
+import { createOperatorActs } from "../control/operator-acts.js";
 import { createControlApp } from "../control/app.js";
+import { PolicyChanges } from "../control/policy-changes.js";
+import { openPolicyHistory } from "../control/policy-history.js";
 import { readConsoleFiles } from "../control/console-files.js";
 import type { ConsoleFiles } from "../control/console-files.js";
 import { openFleetStore } from "../cluster/fleet-store.js";
@@ -18,9 +23,18 @@ import { openRelay } from "./open-relay.js";
 import { createGateway } from "./gateway.js";
 import { SILENT_JOURNAL, SYSTEM_CLOCK } from "../base/ports.js";
 import type { Gateway } from "./gateway.js";
-import { timersOf } from "../http/server.js";
+import {
+  createControlListener,
+  createMetricsListener,
+  followTls,
+  openTls,
+} from "./open-listeners.js";
+import { openOperatorAccess } from "./open-operators.js";
 import { findExposedKeys } from "../keys/exposed-keys.js";
 import { findKey, openAdminToken, openKey } from "../keys/key-directory.js";
+import { findSecretKey, openSecretKey } from "../keys/secret-key.js";
+import { IDENTITY_KEY } from "../event/client-identity.js";
+import type { IdentityOptions } from "../event/client-identity.js";
 import type { Journal } from "../base/ports.js";
 import { writeMetrics } from "../telemetry/metrics.js";
 import { watchProcess } from "../telemetry/process-metrics.js";
@@ -40,9 +54,8 @@ import { openReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
 import { openVelocity } from "./open-counts.js";
 import { listen } from "../http/listener.js";
-import { readTls } from "./read-tls.js";
+import { keepReceiptsFor } from "./retention.js";
 import { followFiles, reloadPolicy } from "./reloading.js";
-import type { ReloadCause } from "./reloading.js";
 import { gatewayFacts, readStatus } from "./status.js";
 
 /** A gateway that listens. */
@@ -53,12 +66,14 @@ export type RunningGateway = {
   readonly tokens: OpenTokens;
   readonly dataUrl: string;
   readonly controlUrl: string;
+  /** The URL of the metrics on a listener of their own, if there is one. */
+  readonly metricsUrl: string | undefined;
   /** The URL of the web console, if it is served. */
   readonly consoleUrl: string | undefined;
   /** The admin token, only at the first start of this key directory. */
   readonly freshAdminToken: string | undefined;
-  /** Reloads the policy file and logs the result. */
-  reloadPolicy(cause: ReloadCause): ReplaceResult;
+  /** Reloads the policy file, logs the result and signs a receipt for it. */
+  reloadPolicy(cause: "file" | "signal"): ReplaceResult;
   /** Lets open runs end within the configured time, then closes. */
   drain(hasten?: AbortSignal): Promise<DrainResult>;
   close(): Promise<void>;
@@ -72,6 +87,9 @@ export type ServeOptions = {
   /** Parts that may be missing next to the log at this start; none when left out. */
   readonly acceptedMissing?: AcceptedMissing;
 };
+
+/** How soon a gateway stops an agent that an operator stopped at another one, in milliseconds. */
+const CONTAINMENT_MS = 1000;
 
 /** Closes what was opened, the last part first. */
 type Opened = { add(close: () => unknown): void; close(): Promise<void> };
@@ -113,9 +131,11 @@ async function openGateway(
   const telemetry = createTelemetry(openTracer(config, journal));
   opened.add(() => telemetry.tracer?.close());
   const policy = openPolicy(config.policyFile);
-  const { tls, heartbeatMs } = config.listen;
+  const { heartbeatMs } = config.listen;
   // Before anything is created or locked.
-  const secure = tls === undefined ? undefined : readTls(tls);
+  const tls = openTls(config.listen.tls);
+  const controlTls = openTls(config.control.tls);
+  if (config.webhook !== undefined) readWebhookSecrets(config.webhook);
   const admin = await openAdminToken(config.keyDirectory);
   // A broken key is reported before anything is locked; a new one is created only for our own log.
   const issuer = await findKey(config.keyDirectory, "issuer");
@@ -144,6 +164,7 @@ async function openGateway(
     telemetry,
   });
   opened.add(() => velocity.close());
+  const { access, keySets } = openAccess(config.access, SYSTEM_CLOCK, journal);
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -166,38 +187,87 @@ async function openGateway(
         }),
     ...(relay === undefined ? {} : { relay: relay.options }),
     origins: config.origins,
-    access: openAccess(config.access, SYSTEM_CLOCK, journal),
+    access,
     ticketKey,
     receiptsToClients: config.receipts.toClients,
+    identities: await openIdentities(config),
     listenLimits: config.limits,
     journal,
     telemetry,
     tokens: tokens.verifier,
     velocity: (limit) => velocity.of(limit),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
-    ...(secure === undefined ? {} : { tls: secure }),
+    ...(tls === undefined ? {} : { tls: tls.options }),
   });
+  const webhook = openWebhook(config.webhook, {
+    clock: SYSTEM_CLOCK,
+    journal,
+    source: { gateway: gatewayName, log: config.receipts.origin },
+    feed: gateway.context.feed,
+    conditions: () => conditionsOf({ gateway, policy, tokens, telemetry, keySets }),
+  });
+  // Closed after the gateway, whose last runs may still be blocked.
+  opened.add(() => webhook?.close());
   opened.add(() => gateway.close());
+  const { containment, sessions } = gateway.context;
+  await containment.open(fleet === undefined ? undefined : CONTAINMENT_MS);
+  if (fleet === undefined) {
+    for (const { session, at, ...handed } of await tokens.records.readHanded()) {
+      sessions.addToken(session, handed, at);
+    }
+  }
+  if (config.receipts.keepMs !== undefined) {
+    const retention = keepReceiptsFor(config.receipts.keepMs, receipts, gateway.context);
+    opened.add(() => retention.stop());
+  }
   const watched = watchProcess();
   opened.add(() => watched.stop());
-  const parts = { gateway, policy, tokens, receipts, journal, process: watched };
+  const parts = {
+    gateway,
+    policy,
+    tokens,
+    receipts,
+    journal,
+    process: watched,
+    keySets,
+    webhook,
+  };
   const sources = metricSourcesOf(parts);
   const listeners = {
     data: () => urlOf(gateway.dataPlane, config.listen.host, tls === undefined ? "http" : "https"),
-    control: () => urlOf(control, config.control.host, "http"),
+    control: () => urlOf(control, config.control.host, controlTls === undefined ? "http" : "https"),
   };
   const console = openConsole(config, options.consoleDirectory, journal);
+  const metrics = (): Promise<string> => writeMetrics(telemetry, sources);
+  const clockAndJournal = { clock: SYSTEM_CLOCK, journal };
+  const operators = openOperatorAccess(config, admin, listeners.control, clockAndJournal);
+  const policyHistory = openPolicyHistory(
+    join(config.keyDirectory, "policy-history.jsonl"),
+    journal,
+  );
+  const policyChanges = new PolicyChanges({
+    policy,
+    history: policyHistory,
+    clock: SYSTEM_CLOCK,
+    reload: (source) => reloadPolicy(policy, journal, source),
+  });
+  const reload = (cause: "file" | "signal"): ReplaceResult => {
+    // No operator can have a name in angle brackets.
+    const acts = createOperatorActs(gateway.context, { name: `<${cause}>` });
+    return policyChanges.reload({ acts, source: cause }).result;
+  };
   const app = createControlApp({
     console,
     gateway,
     receipts,
     policy,
     tokens,
-    admin,
+    ...operators,
     gatewayName,
     fleet,
-    reloadPolicy: () => reloadPolicy(policy, journal, "api"),
-    metrics: () => writeMetrics(telemetry, sources),
+    policyChanges,
+    policyHistory,
+    metrics,
     isMetricsPublic: config.metrics.isPublic,
     host: config.control.host,
     status: () =>
@@ -210,16 +280,23 @@ async function openGateway(
         listeners: () => ({ data: listeners.data(), control: listeners.control() }),
       }),
   });
-  const control = createAdaptorServer({
-    fetch: app.fetch,
-    serverOptions: { ...timersOf(config.limits), maxHeaderSize: config.limits.headerBytes },
-  }) as HttpServer;
-  opened.add(() => {
-    control.closeAllConnections();
-    return new Promise((resolve) => void control.close(resolve));
-  });
-  const files = followFiles(parts);
+  const control = createControlListener(app.fetch, config, controlTls?.options);
+  const { listener: metricsAt } = config.metrics;
+  const metricsListener =
+    metricsAt === undefined ? undefined : createMetricsListener(metrics, metricsAt, config.limits);
+  for (const server of [control, metricsListener]) {
+    if (server !== undefined) opened.add(() => closeAtOnce(server));
+  }
+  const files = followFiles({ ...parts, onPolicyChange: () => void reload("file") });
   opened.add(() => files.stop());
+  for (const [listener, server, openedTls] of [
+    ["listen", gateway.dataPlane, tls],
+    ["control", control, controlTls],
+  ] as const) {
+    if (openedTls === undefined) continue;
+    const watch = followTls(server as TlsServer, openedTls, { listener, journal });
+    opened.add(() => watch.stop());
+  }
   const address = await relay?.listen(gateway.relayPlane as Server);
   const facts = (): JsonObject => ({
     ...gatewayFacts(gateway, startedAt),
@@ -228,7 +305,11 @@ async function openGateway(
   await fleet?.start(gateway.context.sessions, gatewayName, facts);
   await listen(gateway.dataPlane, config.listen.port, config.listen.host);
   await listen(control, config.control.port, config.control.host);
+  if (metricsListener !== undefined && metricsAt !== undefined) {
+    await listen(metricsListener, metricsAt.port, metricsAt.host);
+  }
   await admin.keep();
+  webhook?.start();
   for (const { file, mode, rights } of findExposedKeys(config.keyDirectory)) {
     journal.warn(
       { code: "KEY_EXPOSED", file, mode },
@@ -249,9 +330,13 @@ async function openGateway(
     tokens,
     dataUrl: listeners.data(),
     controlUrl: listeners.control(),
+    metricsUrl:
+      metricsListener === undefined || metricsAt === undefined
+        ? undefined
+        : `${urlOf(metricsListener, metricsAt.host, "http")}/metrics`,
     consoleUrl: console === undefined ? undefined : `${listeners.control()}/console`,
     freshAdminToken: admin.fresh,
-    reloadPolicy: (cause) => reloadPolicy(policy, journal, cause),
+    reloadPolicy: reload,
     drain: async (hasten = new AbortController().signal) => {
       const result = await drainGateway(gateway, config.shutdown, hasten);
       await opened.close();
@@ -287,6 +372,14 @@ async function openFleet(
   return new Fleet(store, journal, sealKey);
 }
 
+/** The key is created when it is first needed; an existing one finds hashes of earlier configurations. */
+async function openIdentities({ receipts, keyDirectory }: GatewayConfig): Promise<IdentityOptions> {
+  const { principal, clientAddress } = receipts;
+  const isHashed = principal === "hashed" || clientAddress === "hashed";
+  const open = isHashed ? openSecretKey : findSecretKey;
+  return { principal, clientAddress, key: await open(keyDirectory, IDENTITY_KEY) };
+}
+
 /** `undefined` when tracing is off: no timer, no queue, no header. */
 function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | undefined {
   if (tracing === undefined) return undefined;
@@ -298,6 +391,12 @@ function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | unde
     onFailure: (reason, spans) =>
       journal.warn({ code: "TRACES_DROPPED", reason, spans }, "the collector did not accept spans"),
   });
+}
+
+/** The connections of operators and scrapers have nothing to finish. */
+function closeAtOnce(server: HttpServer): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => void server.close(() => resolve()));
 }
 
 function urlOf(server: Server, host: string, scheme: string): string {

@@ -140,7 +140,7 @@ test("a reloaded policy finds the window unchanged, also under another cap", asy
   expect(await notes(served, "s1", "ax15")).toBe(15);
   const reload = async (policy: string): Promise<void> => {
     await writeFile(join(served.folder, "policy.yaml"), policy);
-    expect(served.running.reloadPolicy("api")).toMatchObject({ replaced: true });
+    expect(served.running.reloadPolicy("signal")).toMatchObject({ replaced: true });
   };
   await reload(FEW.replace("name: open", "name: again"));
   expect(await notes(served, "s1", "bx4")).toBe(4);

@@ -80,9 +80,10 @@ async function gatewaysOf(sources: StatusSources): Promise<object[]> {
 }
 
 /** An unavailable store has no size; the rest of the status is then needed most. */
-async function sizeOf(receipts: OpenReceipts): Promise<{ entries?: number }> {
+async function sizeOf(receipts: OpenReceipts): Promise<{ entries?: number; first_entry?: number }> {
   try {
-    return { entries: (await receipts.store.head()).size };
+    const { size } = await receipts.store.head();
+    return { entries: size, first_entry: await receipts.store.first() };
   } catch {
     return {};
   }

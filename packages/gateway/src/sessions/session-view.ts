@@ -1,4 +1,5 @@
 import type { ControlRun, ControlSession } from "@countersign/core";
+import type { ClientIdentity } from "../event/client-identity.js";
 import type { RunHandle, Session } from "./sessions.js";
 
 /** The view of a run that is, or was, at this gateway. */
@@ -8,6 +9,7 @@ export function runView(run: RunHandle, gateway: string): ControlRun {
     gateway,
     thread_id: run.threadId,
     agent: run.agent,
+    ...run.client,
     transport: run.transport,
     status: run.status,
     ...(run.failure === undefined ? {} : { failure: run.failure }),
@@ -28,6 +30,7 @@ export function sessionView(session: Session, gateway: string): ControlSession {
     forwarded: session.counters.forwarded,
     blocked: session.counters.blocked,
     capabilities: session.tokens.length,
+    ...[...session.runs.values()].at(-1)?.client,
     runs: [...session.runs.values()].map((run) => runView(run, gateway)),
   };
 }
@@ -46,8 +49,17 @@ export function joinViews([first, ...others]: readonly [
       forwarded: joined.forwarded + view.forwarded,
       blocked: joined.blocked + view.blocked,
       capabilities: joined.capabilities + view.capabilities,
+      ...clientOf(joined.last_seen >= view.last_seen ? joined : view),
       runs: [...joined.runs, ...view.runs],
     }),
     first,
   );
+}
+
+/** The client of the session's newest run. */
+function clientOf({ principal, client_address }: ControlSession): ClientIdentity {
+  return {
+    ...(principal === undefined ? {} : { principal }),
+    ...(client_address === undefined ? {} : { client_address }),
+  };
 }

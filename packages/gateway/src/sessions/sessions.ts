@@ -1,6 +1,7 @@
 import { SmallMap } from "@countersign/core";
 import type { ControlRunStatus } from "@countersign/core";
 import type { Clock } from "../base/ports.js";
+import type { ClientIdentity } from "../event/client-identity.js";
 import { createRunCounters } from "../event/run.js";
 import type { RunCounters } from "../event/run.js";
 import type { Failure } from "../outbound/deliver/run-error.js";
@@ -12,6 +13,8 @@ export type RunHandle = {
   readonly agent: string;
   /** The principal that started the run; only this one may stop it. */
   readonly principal: string;
+  /** The client in lists and log lines. */
+  readonly client: ClientIdentity;
   readonly transport: "sse" | "websocket";
   readonly startedAt: number;
   readonly counters: RunCounters;
@@ -25,6 +28,8 @@ export type RunHandle = {
   wouldBlockBy?: string[];
   /** Notes of repaired deviations of the agent's framework, the first eight. */
   repaired?: string[];
+  /** The ids of the run's span; absent when traces are off. */
+  trace?: { readonly trace_id: string; readonly span_id: string };
   /** Cancels the agent's request, and sends the client an error with the reason. */
   stop(reason: string, failure?: Failure): void;
 };

@@ -14,6 +14,7 @@ function open(): { sessions: Sessions; stop(order: StopOrder): string[]; reasons
       runId,
       threadId,
       principal,
+      client: {},
       agent: "a",
       transport: "sse",
       startedAt: 1,

@@ -6,6 +6,7 @@ export type RowKind =
   | "order"
   | "message"
   | "shown"
+  | "calls"
   | "call"
   | "tool"
   | "interrupt"
@@ -20,6 +21,9 @@ export type RowKind =
   | "ticket"
   | "budget"
   | "velocity"
+  | "capability"
+  | "handed"
+  | "contained"
   | "look";
 
 /** One row of a partition. */

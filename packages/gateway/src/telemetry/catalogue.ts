@@ -115,6 +115,10 @@ export const METRICS = {
   countersign_revocations_stale: gauge(
     "1 while the revocation file cannot be read again, or the database of revocations does not answer",
   ),
+  countersign_key_sets_stale: gauge(
+    "1 while the keys of an issuer of access tokens cannot be fetched and the last valid ones are used",
+    "issuer",
+  ),
   countersign_log_lines_suppressed_total: counter(
     "Log lines kept back because the same had been said often",
   ),
@@ -122,6 +126,8 @@ export const METRICS = {
     "Log lines lost because standard output failed or did not keep up",
   ),
   countersign_trace_spans_total: counter("Spans handed to the collector, or not", "result"),
+  countersign_log_records_total: counter("Log lines handed to the collector, or not", "result"),
+  countersign_webhook_events_total: counter("Events handed to the webhook, or not", "result"),
   process_cpu_seconds_total: counter("Processor time used, in user and system mode"),
   process_resident_memory_bytes: gauge("Memory of the process"),
   process_start_time_seconds: gauge("When the process started, in seconds since the epoch"),

@@ -1,43 +1,43 @@
-import { encodeOtlp } from "./span.js";
-import type { Span, SpanAttributes } from "./span.js";
-
 /** Options of {@link createExporter}. */
-export type ExporterOptions = {
-  /** The whole address, usually ending in `/v1/traces`. */
-  readonly endpoint: URL;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly resource: SpanAttributes;
-  /** Called when spans could not be sent; never with their content. */
-  onFailure(reason: string, spans: number): void;
+export type ExporterOptions<Item> = {
+  /**
+   * Sends one batch. Resolves with `undefined` on success, else with the reason of the failure; never rejects. `closing`
+   * is aborted when the gateway stops: a sender that waits for another attempt then gives up.
+   */
+  send(batch: readonly Item[], closing: AbortSignal): Promise<string | undefined>;
+  /** Maximum items of one batch. */
+  readonly batchSize?: number;
+  /** Called when items could not be sent; never with their content. */
+  onFailure(reason: string, items: number): void;
 };
 
-/** Sends finished spans to a collector in the background. */
-export type SpanExporter = {
-  add(span: Span): void;
-  /** Spans that did not reach the collector. */
+/** Sends items in batches, in the background. */
+export type Exporter<Item> = {
+  add(item: Item): void;
+  /** Items that did not reach the receiver. */
   readonly dropped: number;
   readonly exported: number;
-  /** Sends the remaining spans, within the timeout of one request. */
+  /** Sends the remaining items, within the timeout of one request. */
   close(): Promise<void>;
 };
 
-/**
- * Maximum number of waiting spans: a collector that is down must not use up the gateway's memory.
- */
+/** Maximum number of waiting items: a receiver that is down must not use up the gateway's memory. */
 const MAX_QUEUE = 2048;
-const MAX_BATCH = 512;
+const BATCH_SIZE = 512;
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 
 /** Starts an exporter; its timer does not keep the process alive. */
-export function createExporter(options: ExporterOptions): SpanExporter {
-  let queue: Span[] = [];
+export function createExporter<Item>(options: ExporterOptions<Item>): Exporter<Item> {
+  const { batchSize = BATCH_SIZE } = options;
+  const closing = new AbortController();
+  let queue: Item[] = [];
   let dropped = 0;
   let exported = 0;
   let sending: Promise<void> | undefined;
 
-  const send = async (batch: readonly Span[]): Promise<void> => {
-    const failure = await post(options, encodeOtlp(batch, options.resource));
+  const send = async (batch: readonly Item[]): Promise<void> => {
+    const failure = await options.send(batch, closing.signal);
     if (failure === undefined) exported += batch.length;
     else {
       dropped += batch.length;
@@ -45,9 +45,9 @@ export function createExporter(options: ExporterOptions): SpanExporter {
     }
   };
   const drain = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const batch = queue.slice(0, MAX_BATCH);
-      queue = queue.slice(MAX_BATCH);
+    while (queue.length > 0 && !closing.signal.aborted) {
+      const batch = queue.slice(0, batchSize);
+      queue = queue.slice(batchSize);
       await send(batch);
     }
   };
@@ -60,9 +60,9 @@ export function createExporter(options: ExporterOptions): SpanExporter {
   const timer = setInterval(() => void flush(), INTERVAL_MS);
   timer.unref();
   return {
-    add(span) {
-      if (queue.length >= MAX_QUEUE) dropped += 1;
-      else queue.push(span);
+    add(item) {
+      if (closing.signal.aborted || queue.length >= MAX_QUEUE) dropped += 1;
+      else queue.push(item);
     },
     get dropped() {
       return dropped;
@@ -71,11 +71,13 @@ export function createExporter(options: ExporterOptions): SpanExporter {
       return exported;
     },
     async close() {
+      if (closing.signal.aborted) return;
       clearInterval(timer);
+      closing.abort();
       await sending;
       if (queue.length === 0) return;
-      // One request only: a collector that does not respond must not delay the end of the process.
-      const last = queue.slice(0, MAX_BATCH);
+      // One request only: a receiver that does not respond must not delay the end of the process.
+      const last = queue.slice(0, batchSize);
       dropped += queue.length - last.length;
       queue = [];
       await send(last);
@@ -83,12 +85,21 @@ export function createExporter(options: ExporterOptions): SpanExporter {
   };
 }
 
-/** Resolves with `undefined` on success, else with the reason of the failure. */
-async function post(options: ExporterOptions, body: string): Promise<string | undefined> {
+/** The receiver of exported items. */
+export type Receiver = {
+  readonly endpoint: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Posts a JSON text. Resolves with `undefined` on success, else with the reason of the failure; never rejects. */
+export async function postJson(
+  { endpoint, headers }: Receiver,
+  body: string,
+): Promise<string | undefined> {
   try {
-    const response = await fetch(options.endpoint, {
+    const response = await fetch(endpoint, {
       method: "POST",
-      headers: { ...options.headers, "content-type": "application/json" },
+      headers: { ...headers, "content-type": "application/json" },
       body,
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT_MS),

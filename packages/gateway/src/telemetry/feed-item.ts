@@ -2,24 +2,18 @@ import type { FeedItem } from "@countersign/core";
 import type { Decision, EventFacts } from "@countersign/policy";
 import type { InboundRequest } from "../inbound/request.js";
 import type { EventContext } from "../event/event-context.js";
+import type { ClientIdentity } from "../event/client-identity.js";
 import { denialIn } from "../outbound/decide/denial.js";
+import { addNames, unreadFactsOf } from "../outbound/record/draft.js";
 import type { Run } from "../event/run.js";
-
-/** The facts of input that is not an event. */
-const MALFORMED = {
-  direction: "outbound",
-  eventType: "malformed",
-  classification: "mutate",
-} as const;
 
 /** The feed item of a recorded event. Assigned field by field and never by spreading: see `createEventContext`. */
 export function feedItemOf(run: Run, context: EventContext): FeedItem | undefined {
   const { decision, receiptId, seq, refused } = context;
   const type = refused === undefined ? context.event?.type : "MALFORMED";
-  const facts = refused === undefined ? context.facts : undefined;
+  const facts = refused === undefined ? context.facts : unreadFactsOf(refused);
   if (receiptId === undefined || seq === undefined || decision === undefined) return undefined;
-  if (type === undefined || (facts ?? refused) === undefined) return undefined;
-  const { direction, eventType, classification } = facts ?? MALFORMED;
+  if (type === undefined || facts === undefined) return undefined;
   const item: FeedItem = {
     agent_id: run.agent,
     session_id: run.sessionId,
@@ -31,21 +25,27 @@ export function feedItemOf(run: Run, context: EventContext): FeedItem | undefine
     seq,
     receipt_id: receiptId,
     type,
-    direction,
-    event_type: facts?.customName ?? eventType,
-    classification,
+    direction: facts.direction,
+    event_type: eventTypeText(facts),
+    classification: facts.classification,
     allowed: decision.allow,
     received_at: context.receivedAt,
   };
-  if (facts !== undefined) return completed(item, facts, decision);
-  item.denial_reason = `invalid event: ${refused}`;
+  completed(item, run.who, facts, decision);
+  if (refused !== undefined) item.denial_reason = `invalid event: ${refused}`;
   return item;
 }
 
 /** Adds the fields that not every decision has: a target, and the rule that blocked or would block. */
-function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedItem {
+function completed(
+  item: FeedItem,
+  client: ClientIdentity,
+  facts: EventFacts,
+  decision: Decision,
+): FeedItem {
   if (facts.target !== undefined) item.target = facts.target;
   const denial = denialIn(decision);
+  addNames(item, client, facts, denial);
   if (denial !== undefined) {
     item.rule = denial.rule;
     item.denial_reason = denial.reason;
@@ -73,10 +73,15 @@ export function inboundItemOf(request: InboundRequest): FeedItem {
     receipt_id: receiptId,
     type: request.kind === "input" ? "RUN_AGENT_INPUT" : "CLIENT_MESSAGE",
     direction: facts.direction,
-    event_type: facts.customName ?? facts.eventType,
+    event_type: eventTypeText(facts),
     classification: facts.classification,
     allowed: decision.allow,
     received_at: request.receivedAt,
   };
-  return completed(item, facts, decision);
+  return completed(item, request.client, facts, decision);
+}
+
+/** The event type as queries of the log spell it. */
+function eventTypeText({ eventType, customName }: EventFacts): string {
+  return eventType === "custom" ? `custom:${customName ?? "custom"}` : eventType;
 }

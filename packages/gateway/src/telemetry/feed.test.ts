@@ -1,6 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import { createSseDecoder } from "@countersign/wire/sse";
 import { Hono } from "hono";
+import type { ControlEnv } from "../control/control-env.js";
 import { once } from "node:events";
 import { get } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -88,7 +89,12 @@ test("a watcher that does not read loses the oldest decisions, learns how many, 
 
 test("a watcher that disconnects, and a HEAD request, are not kept", async () => {
   const feed = new Feed();
-  const app = new Hono();
+  const app = new Hono<ControlEnv>();
+  app.use("*", (context, next) => {
+    const [name, role, method] = ["ann", "viewer", "token"] as const;
+    context.set("operator", { name, role, method, address: undefined, isValid: () => true });
+    return next();
+  });
   addFeedRoute(app, feed);
   const server = createAdaptorServer({ fetch: app.fetch });
   server.listen(0, "127.0.0.1");

@@ -2,6 +2,8 @@ import { printableJson, parseJson, printableText } from "@countersign/core";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import type { Journal } from "../base/ports.js";
+import { createLogExporter } from "./log-exporter.js";
+import type { OtlpLogs } from "./log-exporter.js";
 import { createLogOutput } from "./log-output.js";
 import type { LogDestination } from "./log-output.js";
 import { createRepeats } from "./repeats.js";
@@ -23,6 +25,8 @@ export type JournalOptions = {
   readonly format?: LogFormat;
   /** Standard output by default. */
   readonly destination?: LogDestination;
+  /** The collector that gets every line, too. */
+  readonly otlp?: OtlpLogs | undefined;
   /** Milliseconds since the epoch; for the limit of repeated lines. */
   readonly now?: () => number;
 };
@@ -33,6 +37,11 @@ export type OpenJournal = Journal & {
   readonly suppressed: number;
   /** Lines that the output rejected. */
   readonly dropped: number;
+  /** Lines for the collector: those that it has, and those that were lost. */
+  readonly exportedLines: number;
+  readonly lostLines: number;
+  /** Sends the last lines to the collector; later lines go to the output only. */
+  stopExport(): Promise<void>;
   /** Waits at most this long for the output; resolves with true when every line is written. */
   flush(milliseconds: number): Promise<boolean>;
 };
@@ -68,7 +77,20 @@ export function createJournal(options: JournalOptions = {}): OpenJournal {
   // Ids and names in a line come from clients and agents, and an operator may read the log on a
   // terminal.
   const shown = format === "auto" && target.isTTY === true ? formatForPeople : printableJson;
-  const destination = { write: (line: string): void => output.write(shown(line)) };
+  const collector =
+    options.otlp &&
+    createLogExporter(options.otlp, (reason, records) =>
+      write("warn")(
+        { code: "LOGS_DROPPED", reason, records },
+        "the collector did not accept log lines",
+      ),
+    );
+  const destination = {
+    write: (line: string): void => {
+      output.write(shown(line));
+      collector?.add(line);
+    },
+  };
   const logger: Logger = pino(
     {
       level,
@@ -103,6 +125,13 @@ export function createJournal(options: JournalOptions = {}): OpenJournal {
     get dropped() {
       return output.dropped;
     },
+    get exportedLines() {
+      return collector?.exported ?? 0;
+    },
+    get lostLines() {
+      return collector?.dropped ?? 0;
+    },
+    stopExport: async () => collector?.close(),
     flush: (milliseconds) => output.flush(milliseconds),
   };
 }

@@ -23,7 +23,14 @@ export type MetricSources = {
   revocations(): { readonly count: number; readonly isStale: boolean };
   suppressedLines(): number;
   droppedLines(): number;
+  exportedLines(): Exported;
+  webhookEvents(): Exported;
+  /** Issuers whose key set cannot be fetched, by name. */
+  keySets(): readonly { readonly issuer: string; readonly isStale: boolean }[];
 };
+
+/** Items that reached their receiver, and items that were lost. */
+type Exported = { readonly exported: number; readonly dropped: number };
 
 /** Writes the page of metrics; leaves out values that cannot be read now. */
 export async function writeMetrics(telemetry: Telemetry, sources: MetricSources): Promise<string> {
@@ -120,15 +127,15 @@ async function readSamples(
     ["countersign_policy_stale", one(Number(reloads.isStale))],
     ["countersign_revocations", one(revocations.count)],
     ["countersign_revocations_stale", one(Number(revocations.isStale))],
+    [
+      "countersign_key_sets_stale",
+      sources.keySets().map(({ issuer, isStale }) => [[issuer], Number(isStale)]),
+    ],
     ["countersign_log_lines_suppressed_total", one(sources.suppressedLines())],
     ["countersign_log_lines_dropped_total", one(sources.droppedLines())],
-    [
-      "countersign_trace_spans_total",
-      [
-        [["exported"], tracer?.exported ?? 0],
-        [["dropped"], tracer?.dropped ?? 0],
-      ],
-    ],
+    ["countersign_trace_spans_total", exports(tracer)],
+    ["countersign_log_records_total", exports(sources.exportedLines())],
+    ["countersign_webhook_events_total", exports(sources.webhookEvents())],
     ...sources.process.read(),
   ]);
 }
@@ -136,6 +143,15 @@ async function readSamples(
 function one(value: number | undefined): readonly Sample[] {
   return value === undefined ? [] : [[[], value]];
 }
+
+function exports({ exported, dropped }: Exported = NOTHING_EXPORTED): readonly Sample[] {
+  return [
+    [["exported"], exported],
+    [["dropped"], dropped],
+  ];
+}
+
+const NOTHING_EXPORTED: Exported = { exported: 0, dropped: 0 };
 
 function counts(tally: Tally): readonly Sample[] {
   return [...tally.entries()].map(([first, second, count]) => [[first, second], count]);

@@ -1,4 +1,5 @@
 import type { Damage } from "@countersign/receipts/log";
+import { AgentResults } from "./agent-health.js";
 import { Histogram, Tally } from "./counters.js";
 import type { LeaseFigures } from "../quota/leased-counts.js";
 import type { Tracer } from "./tracer.js";
@@ -32,6 +33,8 @@ export type Telemetry = {
   /** By agent and state. */
   readonly runsEnded: Tally;
   readonly runFailures: Tally;
+  /** The last results of each agent. */
+  readonly agents: AgentResults;
   /** By agent and note. */
   readonly repairs: Tally;
   readonly stripped: Tally;
@@ -65,6 +68,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     runsStarted: new Tally(),
     runsEnded: new Tally(),
     runFailures: new Tally(),
+    agents: new AgentResults(),
     repairs: new Tally(),
     stripped: new Tally(),
     openRuns: new Set(),

@@ -4,8 +4,8 @@ import { sseFrame } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startServed } from "../testing/served.js";
-import { createExporter } from "./exporter.js";
-import { formatTraceparent, parseTraceparent } from "./span.js";
+import { createTracer } from "./tracer.js";
+import { formatTraceparent, parseTraceparent } from "./otlp.js";
 
 type Received = { headers: Record<string, unknown>; path: string; body: string };
 
@@ -77,7 +77,15 @@ test("a run is one span under the client's trace, sent to the agent and to a col
     const words = JSON.stringify(spans[0]);
     for (const fact of ["support", "r1", "finished", "countersign.events_forwarded"])
       expect(words).toContain(fact);
-    expect(words).not.toContain('"t1"');
+    for (const [key, value] of [
+      ["client.address", "127.0.0.1"],
+      ["session.id", "s1"],
+      ["gen_ai.conversation.id", "t1"],
+    ]) {
+      expect(spans[0]?.["attributes"]).toContainEqual({ key, value: { stringValue: value } });
+    }
+    // An anonymous client has no principal.
+    expect(words).not.toContain("enduser.id");
     expect(words).not.toContain("secret words");
   } finally {
     await served.stop();
@@ -115,18 +123,28 @@ test("without an endpoint nothing is traced and no header is sent", async () => 
 test("a collector that rejects spans loses them, which is counted, and nothing else", async () => {
   const collector = await startCollector(500);
   const failures: string[] = [];
-  const exporter = createExporter({
+  const tracer = createTracer({
     endpoint: new URL(collector.url),
     resource: {},
     onFailure: (reason) => void failures.push(reason),
   });
-  const context = { traceId: TRACE, spanId: PARENT, isSampled: true };
+  const facts = {
+    agent: "a",
+    client: {},
+    session: "s",
+    threadId: "t",
+    runId: "r",
+    transport: "sse",
+    policyHash: "h",
+  };
   for (let count = 0; count < 5000; count += 1) {
-    exporter.add({ context, name: "x", startedAt: 0, endedAt: 1, attributes: {} });
+    tracer
+      .start({ ...facts, startedAt: 0 })
+      .end({ state: "finished", forwarded: 1, blocked: 0, endedAt: 1 });
   }
-  await exporter.close();
-  expect(exporter.dropped).toBe(5000);
-  expect(exporter.exported).toBe(0);
+  await tracer.close();
+  expect(tracer.dropped).toBe(5000);
+  expect(tracer.exported).toBe(0);
   expect(failures).toEqual(["status 500"]);
   collector.close();
 });

@@ -1,12 +1,15 @@
-import { createHash } from "node:crypto";
-import { createExporter } from "./exporter.js";
-import type { ExporterOptions } from "./exporter.js";
-import type { SpanAttributes } from "./span.js";
-import { childOf, formatTraceparent, parseTraceparent } from "./span.js";
+import type { ClientIdentity } from "../event/client-identity.js";
+import { createExporter, postJson } from "./exporter.js";
+import type { ExporterOptions, Receiver } from "./exporter.js";
+import { childOf, encodeSpans, formatTraceparent, parseTraceparent } from "./otlp.js";
+import type { Attributes, Span } from "./otlp.js";
 
 /** The facts of a run at its start. */
 export type RunFacts = {
   readonly agent: string;
+  /** The client, as the configuration shows it. */
+  readonly client: ClientIdentity;
+  readonly session: string;
   readonly threadId: string;
   readonly runId: string;
   readonly transport: string;
@@ -29,6 +32,8 @@ export type RunResult = {
 export type RunSpan = {
   /** The header for the agent. */
   readonly traceparent: string;
+  /** The ids of the span, for the log lines of the run. */
+  readonly ids: { readonly trace_id: string; readonly span_id: string };
   end(result: RunResult): void;
 };
 
@@ -40,15 +45,25 @@ export type Tracer = {
   close(): Promise<void>;
 };
 
+/** Options of {@link createTracer}; the address usually ends in `/v1/traces`. */
+export type TracerOptions = Receiver & {
+  readonly resource: Attributes;
+  onFailure: ExporterOptions<Span>["onFailure"];
+};
+
 /** Creates a tracer that sends to a collector. */
-export function createTracer(options: ExporterOptions): Tracer {
-  const exporter = createExporter(options);
+export function createTracer(options: TracerOptions): Tracer {
+  const exporter = createExporter<Span>({
+    send: (spans) => postJson(options, encodeSpans(spans, options.resource)),
+    onFailure: options.onFailure,
+  });
   return {
     start(facts) {
       const parent = parseTraceparent(facts.traceparent);
       const context = childOf(parent);
       return {
         traceparent: formatTraceparent(context),
+        ids: { trace_id: context.traceId, span_id: context.spanId },
         end: (result) => {
           // The client does not sample this trace.
           if (!context.isSampled) return;
@@ -74,15 +89,15 @@ export function createTracer(options: ExporterOptions): Tracer {
   };
 }
 
-function attributesOf(facts: RunFacts, result: RunResult): SpanAttributes {
+function attributesOf(facts: RunFacts, result: RunResult): Attributes {
+  const { principal, client_address: address } = facts.client;
   return {
     "countersign.agent": facts.agent,
+    ...(principal === undefined ? {} : { "enduser.id": principal }),
+    ...(address === undefined ? {} : { "client.address": address }),
+    "session.id": facts.session,
+    "gen_ai.conversation.id": facts.threadId,
     "countersign.run_id": facts.runId,
-    // The client chooses the thread id, which may name a person; its hash still groups.
-    "countersign.thread_hash": createHash("sha256")
-      .update(facts.threadId)
-      .digest("hex")
-      .slice(0, 16),
     "countersign.transport": facts.transport,
     "countersign.policy_hash": facts.policyHash,
     "countersign.state": result.state,

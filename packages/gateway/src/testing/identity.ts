@@ -92,7 +92,7 @@ export async function startIdentity(): Promise<Identity> {
         principalClaim: "sub",
         scopes: [],
         clock,
-        keyOf: createKeySet({
+        keys: createKeySet({
           issuer,
           clock,
           load: () =>

@@ -5,7 +5,7 @@ import { createGateway } from "../serve/gateway.js";
 import type { GatewayOptions } from "../serve/gateway.js";
 import type { EventContext } from "../event/event-context.js";
 import type { ClientDialect, Run } from "../event/run.js";
-import { Backlog } from "../event/waits.js";
+import { Backlog, Pause } from "../event/waits.js";
 import { driveRun } from "../outbound/drive.js";
 import { subagentsOf } from "../outbound/order/subagents.js";
 import { ANONYMOUS } from "../access/access.js";
@@ -19,7 +19,7 @@ import { createMemoryRecorder } from "./fixture.js";
 import type { MemoryRecorder } from "./fixture.js";
 
 /** Options of one run. */
-export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
+export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered" | "approvals"> & {
   readonly agentDialect?: Run["agentDialect"];
   readonly agentProfile?: Run["agentProfile"];
   /** Called with notes about dropped or translated events. */
@@ -63,6 +63,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         onNotes = () => {},
         beforeDelivery,
         delivered: onDelivered,
+        approvals,
       } = chosen;
       const delivered: AgUiEvent[] = [];
       const contexts: EventContext[] = [];
@@ -88,6 +89,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         clientDialect,
         agentReadsInput: true,
         sessionId: "session-1",
+        who: {},
         threadId: input.threadId,
         runId: input.runId,
         input,
@@ -119,6 +121,8 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         clock: context.clock,
         mintId: context.mintId,
         cancel: () => {},
+        approvals,
+        pause: new Pause(),
         ...(beforeDelivery === undefined ? {} : { beforeDelivery }),
         ...(onDelivered === undefined ? {} : { delivered: onDelivered }),
       };

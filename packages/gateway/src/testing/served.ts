@@ -7,6 +7,7 @@ import { loadConfig } from "../config/load.js";
 import { startGateway } from "../serve/serve.js";
 import type { RunningGateway } from "../serve/serve.js";
 import { createJournal } from "../telemetry/journal.js";
+import type { OpenJournal } from "../telemetry/journal.js";
 import { OPEN_POLICY } from "./fixture.js";
 
 /** A whole gateway as `countersign serve` runs it, with files in its own folder. */
@@ -14,6 +15,7 @@ export type Served = {
   readonly running: RunningGateway;
   readonly folder: string;
   readonly adminToken: string;
+  readonly journal: OpenJournal;
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly agentRequests: readonly FakeRequest[];
   /** Calls the control plane with the admin token. */
@@ -26,6 +28,10 @@ export async function startServed(
   script: FakeScript,
   options: {
     config?: string;
+    /** Further lines of the block `agents`, after the address of the scripted agent. */
+    agents?: string;
+    /** Lines of the block `control`, without their indentation. */
+    control?: string;
     policy?: string;
     /** Another gateway of the same log: it has the same keys, and the same admin token. */
     beside?: Served;
@@ -46,12 +52,13 @@ export async function startServed(
   const agent = await startFakeAgent(script);
   await writeFile(join(folder, "policy.yaml"), options.policy ?? OPEN_POLICY);
   const config = loadConfig(
-    `agents:\n  support:\n    url: ${agent.url}\npolicy: policy.yaml\nlisten: { port: 0 }\n` +
-      `control: { port: 0 }\n${options.config ?? ""}`,
+    `agents:\n  support:\n    url: ${agent.url}\n${options.agents ?? ""}policy: policy.yaml\nlisten: { port: 0 }\n` +
+      `${controlBlock(options.control)}\n${options.config ?? ""}`,
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
   const lines: Record<string, unknown>[] = [];
   const journal = createJournal({
+    ...config.log,
     destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   });
   const { consoleDirectory } = options;
@@ -65,6 +72,7 @@ export async function startServed(
     running,
     folder,
     adminToken: token,
+    journal,
     lines,
     agentRequests: agent.requests,
     control: (path, init = {}) =>
@@ -79,4 +87,10 @@ export async function startServed(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The block `control`: a free port unless the test names one. */
+function controlBlock(lines = ""): string {
+  const port = /^port:/mu.test(lines) ? "" : "  port: 0\n";
+  return `control:\n${port}${lines.replaceAll(/^(?=.)/gmu, "  ")}`;
 }

@@ -91,6 +91,8 @@ export class ClientCall {
   readonly #since: number | undefined;
   /** The ledger's record, when the request did not repeat its arguments. */
   readonly #base: CallRecord | undefined;
+  /** The last record, until the next change: a message with many calls is recorded with each of them. */
+  #last: CallRecord | undefined;
   isOpen = false;
 
   constructor(id: string, name: string, text = "", since?: number, base?: CallRecord) {
@@ -121,9 +123,20 @@ export class ClientCall {
     this.#repeatable = repeatableOf(metadata) ?? this.#repeatable;
   }
 
-  /** See {@link ClientMessage.record}. */
+  /** Called before each change. */
+  changes(): void {
+    this.#last = undefined;
+  }
+
+  /** See {@link ClientMessage.record}. The same object until the next change. */
   record(messageSince: number, oldest: number | undefined): CallRecord {
     const from = this.#since ?? messageSince;
+    if (oldest !== undefined) return this.#record(from, oldest);
+    if (this.#last?.from !== from) this.#last = this.#record(from, undefined);
+    return this.#last;
+  }
+
+  #record(from: number, oldest: number | undefined): CallRecord {
     const base = this.#base;
     if (base !== undefined) return withFields({ ...untimed(base), from }, this.fields);
     const fields = joined(fieldsOf(this.fields), this.#repeatable);

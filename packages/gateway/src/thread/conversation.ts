@@ -84,6 +84,7 @@ export class Conversation {
       typeof found.call === "string"
         ? message.calls.find((candidate) => candidate.id === id)
         : found.call;
+    call?.changes();
     return call === undefined ? undefined : { message, call };
   }
 
@@ -102,7 +103,9 @@ export class Conversation {
       const index = places.indexOf(place);
       if (index !== -1) places[index] = next;
     }
-    this.#index();
+    // An activity that changes with each event must not cost a pass over the whole thread.
+    if (isCalling(place) || isCalling(next)) this.#index();
+    else this.#byId.set(source.id, next);
     return open(next);
   }
 
@@ -146,8 +149,11 @@ export class Conversation {
     const place: Place = { source, held: new ClientMessage(source) };
     this.#places = inserted(this.#places, place, owner);
     this.#ownPlaces &&= inserted(this.#ownPlaces, place, owner);
-    if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
-    else if (this.#places.at(-1) !== place) this.#index();
+    const twin = this.#byId.get(source.id);
+    // The first of two messages with one id counts. Only a tool result, which has no calls, is inserted before others.
+    if (twin === undefined || this.#places.indexOf(place) < this.#places.indexOf(twin)) {
+      this.#byId.set(source.id, place);
+    }
     return open(place);
   }
 
@@ -168,6 +174,11 @@ export class Conversation {
   #addIndex(place: Place, id: string, call: ClientCall | string): void {
     if (!this.#calls.has(id)) this.#calls.set(id, { place, call });
   }
+}
+
+/** Whether the index of calls may name the message. */
+function isCalling({ source }: Place): boolean {
+  return source.role === "assistant";
 }
 
 function idsOf(places: readonly Place[]): string[] {

@@ -91,7 +91,7 @@ export type EarlierThread = {
   readonly messages: SmallMap<string, MessageRecord>;
   /** Those of them that the person wrote and no list or rollback removed. */
   readonly words: ReadonlySet<string>;
-  /** Every call that was delivered on the thread, and every call that the person approved. */
+  /** Every call that was delivered on the thread, and every call that the person answered about. */
   readonly calls: SmallMap<string, EarlierCall>;
   /** Digests of the names of all tools that a client declared. */
   readonly tools: ReadonlySet<string>;
@@ -106,11 +106,16 @@ export function* earlierActivities({
   }
 }
 
-/** Copies the thread's state at the start of a run, because the run changes it. */
+/**
+ * Copies the thread's state at the start of a run, because the run changes it.
+ *
+ * @param keepsInterrupts the request answered nothing: the calls of open interrupts have no result yet
+ */
 export function earlierThread(
   state: ThreadState,
   sent: readonly Message[],
   isHistoryChecked: boolean,
+  keepsInterrupts = false,
 ): EarlierThread {
   const messages = new SmallMap<string, MessageRecord>();
   const isSent = new Set(sent.map(({ id }) => id));
@@ -140,10 +145,10 @@ export function earlierThread(
       });
     }
   }
-  // Some frameworks do not stream the call of an interrupt. Its result belongs to the call that the person approved.
-  for (const { toolCallId, toolName, isGranted } of state.interrupts.values()) {
-    if (toolCallId === undefined || toolName === undefined || isGranted !== true) continue;
-    if (calls.has(toolCallId)) continue;
+  // Some frameworks do not stream the call of an interrupt. Its result belongs to the call that the person approved; the result of a declined
+  // call says that it was declined.
+  for (const { toolCallId, toolName } of keepsInterrupts ? [] : state.interrupts.values()) {
+    if (toolCallId === undefined || toolName === undefined || calls.has(toolCallId)) continue;
     const isClients = state.tools.has(digestOf(toolName));
     calls.set(toolCallId, { name: toolName, isClients, isHeld: false, isUnseen: true });
   }

@@ -10,7 +10,7 @@ import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
 import { UNKNOWN_SHARED_STATE } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
-import { interruptShown, rowOf } from "./thread-state.js";
+import { interruptShown, messageRowNames, messageRows, rowOf } from "./thread-state.js";
 import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
 import type { RowName, StoredRow } from "../store/keyed-store.js";
 
@@ -81,7 +81,7 @@ export class RunChanges {
       delete record.sizes;
     }
     this.#state.messages.set(id, record);
-    this.#pending.put(rowOf("message", id, record));
+    for (const row of messageRows(id, record, known)) this.#pending.put(row);
   }
 
   /** Records a call that opened or ended. */
@@ -103,20 +103,37 @@ export class RunChanges {
 
   /** Records that a call used an approval: it stays used if the run breaks off and the client repeats its answer. */
   #useApproval(callId: string, name: string, meaning: string): void {
+    const interrupts = [...this.#state.interrupts.values()];
+    if (interrupts.some(({ usedBy, toolCallId }) => callId === (usedBy ?? toolCallId))) return;
+    this.#use(callId, ({ call }) => call?.name === name && call.arguments === meaning);
+  }
+
+  /** Records that the agent carried out a call that the person was asked about: it sent the result, or started a subagent for it. */
+  carriedOut(callId: string, isSubagent = false): void {
+    const { interrupts, calls } = this.#state;
+    const asked = [...interrupts.values()];
+    if (asked.some(({ usedBy }) => usedBy === callId)) return;
+    const isOwn = ({ toolCallId }: InterruptState): boolean => toolCallId === callId;
+    // The result of a declined call says that it was declined.
+    if (!isSubagent && !asked.some((one) => isOwn(one) && one.isGranted === true)) return;
+    const call = calls.get(callId);
+    const isEqual = ({ call: other }: InterruptState): boolean =>
+      other !== undefined && other.name === call?.name && other.arguments === call.arguments;
+    if (!this.#use(callId, isOwn)) this.#use(callId, isEqual);
+  }
+
+  /** Marks the first free approval of these interrupts as used. */
+  #use(callId: string, isOf: (interrupt: InterruptState) => boolean): boolean {
     const { interrupts } = this.#state;
-    if (
-      [...interrupts.values()].some(({ usedBy, toolCallId }) => callId === (usedBy ?? toolCallId))
-    )
-      return;
     for (const [id, interrupt] of interrupts) {
-      const { isGranted, usedBy, call } = interrupt;
-      if (isGranted !== true || usedBy !== undefined) continue;
-      if (call?.name !== name || call.arguments !== meaning) continue;
+      if (interrupt.isGranted !== true || interrupt.usedBy !== undefined) continue;
+      if (!isOf(interrupt)) continue;
       const used = { ...interrupt, usedBy: callId };
       interrupts.set(id, used);
       this.#pending.put(rowOf("interrupt", id, used));
-      return;
+      return true;
     }
+    return false;
   }
 
   #isClients(name: string): boolean {
@@ -135,6 +152,7 @@ export class RunChanges {
 
   /** Records that the agent sent the result itself, in an event or in a message list. */
   answered(toolCallId: string): void {
+    this.carriedOut(toolCallId);
     const call = this.#state.calls.get(toolCallId);
     if (call === undefined) return;
     this.#putCallState(toolCallId, { ...call, isAnswered: true, isAgents: true });
@@ -209,7 +227,9 @@ export class RunChanges {
     this.shared(shared);
     const records = this.#cutRecords();
     if (isEnded) for (const record of records.values()) record.ended = true;
-    for (const [id, record] of records) this.#pending.put(rowOf("message", id, record));
+    for (const [id, record] of records) {
+      for (const row of messageRows(id, record)) this.#pending.put(row);
+    }
     const ids = this.#order.idsBehindHistory();
     for (const [id, { behind }] of this.#gone) {
       const place = behind === undefined ? -1 : ids.lastIndexOf(behind);
@@ -301,7 +321,7 @@ export class RunChanges {
   #forget(id: string): void {
     const record = this.#state.messages.get(id);
     this.#state.messages.delete(id);
-    this.#pending.remove({ kind: "message", id });
+    for (const name of messageRowNames(id, record)) this.#pending.remove(name);
     if (record === undefined || isAgents(record.role)) return;
     const { role, content, fields } = record;
     this.#keepShown(id, { role, content, ...(fields === undefined ? {} : { fields }) });
@@ -348,30 +368,30 @@ export type TraceWrite = { readonly rows: StoredRow[]; readonly removed: RowName
 /** The rows that a run writes to the ledger next; the last change of each row wins. */
 export class PendingRows {
   readonly #rows = new SmallMap<string, StoredRow>();
-  #removed: RowName[] = [];
+  readonly #removed = new SmallMap<string, RowName>();
 
   put(row: StoredRow): void {
+    const key = keyOf(row);
     // A removed row is put again before its removal was written.
-    if (this.#removed.length > 0) {
-      this.#removed = this.#removed.filter(({ kind, id }) => kind !== row.kind || id !== row.id);
-    }
-    this.#rows.set(keyOf(row), row);
+    this.#removed.delete(key);
+    this.#rows.set(key, row);
   }
 
-  remove(name: RowName): void {
-    this.#rows.delete(keyOf(name));
-    this.#removed.push(name);
+  remove({ kind, id }: RowName): void {
+    const key = keyOf({ kind, id });
+    this.#rows.delete(key);
+    this.#removed.set(key, { kind, id });
   }
 
   clear(): void {
     this.#rows.clear();
-    this.#removed = [];
+    this.#removed.clear();
   }
 
   /** Returns all changes since the last call; `undefined` when there are none. */
   take(): TraceWrite | undefined {
-    if (this.#rows.size === 0 && this.#removed.length === 0) return undefined;
-    const write = { rows: [...this.#rows.values()], removed: this.#removed };
+    if (this.#rows.size === 0 && this.#removed.size === 0) return undefined;
+    const write = { rows: [...this.#rows.values()], removed: [...this.#removed.values()] };
     this.clear();
     return write;
   }

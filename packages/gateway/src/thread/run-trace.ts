@@ -88,6 +88,11 @@ export class RunTrace {
         return this.#endCall(event);
       case "TOOL_CALL_RESULT":
         return this.#answer(event);
+      case "SUBAGENT_STARTED":
+        if (event.parentToolCallId !== undefined) {
+          this.#changes.carriedOut(event.parentToolCallId, true);
+        }
+        return undefined;
       case "REASONING_ENCRYPTED_VALUE":
         return this.#encrypted(event);
       case "ACTIVITY_SNAPSHOT":

@@ -2,9 +2,9 @@ import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Interrupt, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "./digest.js";
-import type { StoredRow } from "../store/keyed-store.js";
+import type { RowName, StoredRow } from "../store/keyed-store.js";
 import { decodeRecord } from "./message-record.js";
-import type { MessageRecord } from "./message-record.js";
+import type { CallRecord, MessageRecord } from "./message-record.js";
 import { NO_SHARED_STATE } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
 
@@ -26,6 +26,8 @@ export type CallState = {
 /** An interrupt that was delivered and is not resolved. */
 export type InterruptState = {
   runId: string;
+  /** Digest of what the interrupt says and of the tools that it names; absent in older rows. */
+  question?: string;
   toolCallId?: string;
   /** The one tool that the interrupt names for its call, when the call itself was not delivered. */
   toolName?: string;
@@ -47,10 +49,11 @@ export type InterruptState = {
 
 /** An interrupt as it is delivered, with its call as the client has it then. */
 export function interruptShown(
-  { toolCallId, responseSchema, expiresAt, metadata }: Interrupt,
+  interrupt: Interrupt,
   runId: string,
   calls: ThreadState["calls"],
 ): InterruptState {
+  const { toolCallId, responseSchema, expiresAt, metadata } = interrupt;
   const call = toolCallId === undefined ? undefined : calls.get(toolCallId);
   const names = new Set(namedTools(metadata));
   if (call !== undefined) names.delete(call.name);
@@ -58,6 +61,7 @@ export function interruptShown(
   const isOne = names.size === 1 && toolCallId !== undefined && call === undefined;
   return {
     runId,
+    question: questionOf(interrupt),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolName === undefined ? {} : isOne ? { toolName } : { toolNames: [...names] }),
     ...(call?.arguments === undefined
@@ -72,6 +76,29 @@ export function interruptShown(
     ...(responseSchema === undefined ? {} : { responseSchema: responseSchema as JsonObject }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+/**
+ * Whether an interrupt with the id of an open one asks the same question: about the same call, or if that was not delivered, in the same
+ * words. Otherwise the answer to the first would answer the second.
+ */
+export function asksTheSame(
+  open: InterruptState,
+  interrupt: Interrupt,
+  calls: { get(id: string): Pick<CallState, "name" | "arguments"> | undefined },
+): boolean {
+  const { toolCallId } = interrupt;
+  if (open.call === undefined) {
+    if (toolCallId !== open.toolCallId) return false;
+    return (open.question ?? questionOf(interrupt)) === questionOf(interrupt);
+  }
+  if (toolCallId === undefined || toolCallId === open.toolCallId) return toolCallId !== undefined;
+  const call = calls.get(toolCallId);
+  return call?.name === open.call.name && call.arguments === open.call.arguments;
+}
+
+function questionOf({ reason, message, metadata }: Interrupt): string {
+  return digestOf([reason, message ?? null, namedTools(metadata)]);
 }
 
 /** Longer names are invalid for a tool: see `ERR_TOOLS_NAME`. */
@@ -160,15 +187,23 @@ export function stateOf(rows: readonly StoredRow[]): ThreadState {
     shared: NO_SHARED_STATE,
   };
   let order: OrderValue | undefined;
+  const pages = new Map<string, readonly CallRecord[]>();
   for (const { kind, id, value } of rows) {
     if (kind === "message") state.messages.set(id, decodeRecord(value));
     else if (kind === "shown") state.shown.set(id, decodeRecord(value));
+    else if (kind === "calls") pages.set(id, (value as unknown as CallPage).calls);
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "tool") state.tools.add(id);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
     else if (kind === "state") state.shared = value as unknown as SharedState;
     else if (kind === "order") order = value as unknown as OrderValue;
+  }
+  for (const table of [state.messages, state.shown]) {
+    for (const [id, record] of table) {
+      const { pages: count = 0, ...paged }: PagedRecord = record;
+      if (count > 0) table.set(id, joinPages(id, paged, count, pages));
+    }
   }
   if (order === undefined) return state;
   const { ids, latest, loose, run, own } = order;
@@ -259,6 +294,74 @@ export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState):
   );
   const room = Math.max(0, MAX_DECLARED_TOOLS - known.tools.size);
   return [...fresh].slice(0, room).map((id) => ({ kind: "tool", id, value: {} }));
+}
+
+/** Calls in one row. A message with more has further rows, so that each new call does not write all of them again. */
+const CALLS_PER_ROW = 32;
+
+/** A message row whose further calls are in that many rows of the kind `calls`. */
+type PagedRecord = MessageRecord & { readonly pages?: number };
+type CallPage = { readonly calls: CallRecord[] };
+
+/**
+ * The rows of a message, of which only those that changed are written: the first is always among them.
+ *
+ * @param before the record whose rows are stored; a call that is the same object in it has not changed
+ */
+export function messageRows(
+  id: string,
+  record: MessageRecord,
+  before?: MessageRecord,
+): [StoredRow, ...StoredRow[]] {
+  const { calls = [] } = record;
+  const pages = pagesOf(record);
+  if (pages === 0) return [rowOf("message", id, record)];
+  const paged: PagedRecord = { ...record, calls: calls.slice(0, CALLS_PER_ROW), pages };
+  const rows: [StoredRow, ...StoredRow[]] = [rowOf("message", id, paged)];
+  for (let page = 1; page <= pages; page++) {
+    const from = page * CALLS_PER_ROW;
+    const to = Math.min(from + CALLS_PER_ROW, calls.length);
+    if (!isChanged(calls, before?.calls ?? [], from, to)) continue;
+    const value = { calls: calls.slice(from, to) } as unknown as JsonObject;
+    rows.push({ ...pageName(id, page), value });
+  }
+  return rows;
+}
+
+/** The names of all rows of a message, of which some may not exist. */
+export function messageRowNames(id: string, record: MessageRecord | undefined): RowName[] {
+  const names: RowName[] = [{ kind: "message", id }];
+  for (let page = 1; page <= pagesOf(record); page++) names.push(pageName(id, page));
+  return names;
+}
+
+function pagesOf(record: MessageRecord | undefined): number {
+  return Math.max(0, Math.ceil((record?.calls?.length ?? 0) / CALLS_PER_ROW) - 1);
+}
+
+function pageName(id: string, page: number): { kind: "calls"; id: string } {
+  return { kind: "calls", id: `${id}\n${page}` };
+}
+
+function isChanged(
+  calls: readonly CallRecord[],
+  before: readonly CallRecord[],
+  from: number,
+  to: number,
+): boolean {
+  for (let at = from; at < to; at++) if (calls[at] !== before[at]) return true;
+  return false;
+}
+
+function joinPages(
+  id: string,
+  record: MessageRecord,
+  count: number,
+  rows: ReadonlyMap<string, readonly CallRecord[]>,
+): MessageRecord {
+  const calls = [...(record.calls ?? [])];
+  for (let page = 1; page <= count; page++) calls.push(...(rows.get(pageName(id, page).id) ?? []));
+  return { ...record, calls };
 }
 
 type DeclinedValue = { readonly calls: readonly AskedCall[] };

@@ -26,6 +26,7 @@ import { createMessagePath } from "./socket-messages.js";
 import { sendRefusal, CLOSE } from "./socket-refusal.js";
 import { recordUnreadRequest } from "../refuse.js";
 import type { Clock } from "../../base/ports.js";
+import type { RefusalFacts } from "../../runs/run-watch.js";
 
 /** A second run on one socket: it is judged and recorded, and never opens. */
 const SECOND: RunOpening = {
@@ -40,6 +41,9 @@ export type SocketFacts = {
   readonly sessionId: string;
   /** Whether the client chose the session id. */
   readonly isNamed: boolean;
+  readonly clientAddress: string | undefined;
+  /** The client in log lines, before it authenticated. */
+  readonly client: RefusalFacts;
   readonly clientDialect: ClientDialect | undefined;
   /** Present if the client requests receipts. */
   readonly receipts?: ReceiptRequest | undefined;
@@ -73,6 +77,7 @@ export function serveSocket(
     upstream,
     sessionId,
     principal: held.principal,
+    clientAddress: facts.clientAddress,
     connectionId: context.mintId("run"),
     transport: "websocket",
   };
@@ -87,8 +92,13 @@ export function serveSocket(
   /** A refusal that ends the socket is being recorded: further frames are ignored. */
   let isRefusing = false;
 
-  const reportRefusal = (error: unknown): void =>
-    sendRefusal(context, socket, error, upstream.target.name);
+  const client: RefusalFacts = {
+    ...facts.client,
+    agent: upstream.target.name,
+    ...context.identities.of(held.principal, facts.clientAddress),
+    session: sessionId,
+  };
+  const reportRefusal = (error: unknown): void => sendRefusal(context, socket, error, client);
 
   const begin = async (text: string, isOwn: boolean): Promise<StartedRun> =>
     startGrantedRun(context, accessControl, held, {

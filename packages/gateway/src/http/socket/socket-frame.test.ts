@@ -116,8 +116,8 @@ test.each(FRAMES)(
     ]);
     expect(refused[0]?.receipt.denial_reason).toContain(code);
     const receipt = `agui-${refused[0]?.receipt.event_id}`;
-    expect(lines.filter((line) => line.code === code)).toEqual([
-      { code, agent: "support", receipt },
+    expect(lines.filter((line) => line.code === code)).toMatchObject([
+      { code, agent: "support", receipt, client_address: "127.0.0.1", session: "s" },
     ]);
     // A violation of the WebSocket protocol is reported by the close code alone.
     if (close === 1009 || close === 1007) return;
@@ -147,7 +147,9 @@ test("another principal's token on an open socket is logged and counted", async 
   expect(await talk.closed).toEqual({ code: 1008, reason: "ERR_ACCESS_SESSION" });
   expect(problemIn(talk.seen[0] as SeenEvent)).toMatchObject({ status: 403 });
   expect(counted()).toEqual({ ERR_ACCESS_SESSION: 1 });
-  expect(lines).toEqual([{ code: "ERR_ACCESS_SESSION", agent: "support" }]);
+  expect(lines).toMatchObject([
+    { code: "ERR_ACCESS_SESSION", agent: "support", principal: "key:alice", path: "/ws" },
+  ]);
 });
 
 test("a socket for an unknown agent or from a foreign page is logged and counted", async () => {
@@ -161,9 +163,10 @@ test("a socket for an unknown agent or from a foreign page is logged and counted
   const foreign = { ...ALICE, origin: "https://evil.example" };
   await expect(openTalk(`${fixture.webSocketUrl}/ws`, foreign)).rejects.toThrow("403");
   expect(counted()).toEqual({ AGENT_UNKNOWN: 2, ORIGIN_NOT_ALLOWED: 1 });
+  const client_address = "127.0.0.1";
   expect(lines).toEqual([
-    { code: "AGENT_UNKNOWN" },
-    { code: "AGENT_UNKNOWN" },
-    { code: "ORIGIN_NOT_ALLOWED", origin: "https://evil.example" },
+    { code: "AGENT_UNKNOWN", client_address, path: "/agents/nobody/ws" },
+    { code: "AGENT_UNKNOWN", client_address, path: "/agents/nobody/ws" },
+    { code: "ORIGIN_NOT_ALLOWED", client_address, path: "/ws", origin: "https://evil.example" },
   ]);
 });

@@ -35,7 +35,7 @@ export function createMessagePath(
   return async (text) => {
     await port.settled();
     if (port.isGone()) return;
-    const { session, inbound } = openConnection(context, facts);
+    const { session, inbound, client } = openConnection(context, facts);
     let target: StartedRun | undefined;
     const blocker = (): SendBlocker | undefined => {
       target = port.run();
@@ -54,7 +54,13 @@ export function createMessagePath(
     } catch (error) {
       session.counters.blocked += 1;
       await context.refusals.record(request, error);
-      noteRefusal(context, error, upstream.target.name);
+      const run = target?.handle;
+      noteRefusal(context, error, {
+        agent: upstream.target.name,
+        ...client,
+        session: session.id,
+        ...(run === undefined ? {} : { thread: run.threadId, run: run.runId }),
+      });
       if (!isSilent(error, request, port.isBusy())) port.refuse(error);
     }
   };

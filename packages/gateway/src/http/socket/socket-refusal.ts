@@ -8,6 +8,7 @@ import { failureOf } from "../../outbound/deliver/run-error.js";
 import type { Failure } from "../../outbound/deliver/run-error.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import { noteRefusal } from "../../runs/run-watch.js";
+import type { RefusalFacts } from "../../runs/run-watch.js";
 
 /** Close codes: done, unreadable input, policy violation, invalid credential. */
 export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized: 4401 } as const;
@@ -37,9 +38,9 @@ export function sendRefusal(
   context: GatewayContext,
   socket: WebSocket,
   error: unknown,
-  agent?: string,
+  client: RefusalFacts,
 ): void {
-  noteRefusal(context, error, agent);
+  noteRefusal(context, error, client);
   const problem = problemOf(error);
   const { code, title: message } = problem;
   const isAgents = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");

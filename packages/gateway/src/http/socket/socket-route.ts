@@ -17,7 +17,13 @@ import { hasBody, isDeclined, readAgain } from "./declined-upgrade.js";
 import { isAllowedOrigin } from "../origin.js";
 import { routeSocket } from "../path.js";
 import { receiptRequestOf } from "../receipt-request.js";
-import { challengeOf, FOREIGN_PAGE, reportRejectedRequest, UNKNOWN_AGENT } from "../refuse.js";
+import {
+  challengeOf,
+  FOREIGN_PAGE,
+  reportRejectedRequest,
+  strangerOf,
+  UNKNOWN_AGENT,
+} from "../refuse.js";
 import { traceparentOf } from "../run-route.js";
 import { serveSocket } from "./socket-connection.js";
 import type { SocketFacts } from "./socket-connection.js";
@@ -79,7 +85,7 @@ export function attachSockets(
       const grant = await accessControl.access.authenticate(greeting?.token);
       const { upstream } = upgrade;
       if (upstream === undefined) {
-        reportRejectedRequest(context, UNKNOWN_AGENT);
+        reportRejectedRequest(context, UNKNOWN_AGENT, upgrade.client);
         closeWith(socket, UNKNOWN_AGENT);
         terminateSoon(socket, connection);
       } else {
@@ -89,7 +95,7 @@ export function attachSockets(
       }
       socket.resume();
     } catch (error) {
-      sendRefusal(context, socket, error);
+      sendRefusal(context, socket, error, upgrade.client);
       terminateSoon(socket, connection);
       // A paused socket never sees the peer's close frame.
       socket.resume();
@@ -104,12 +110,13 @@ export function attachSockets(
     const url = requestUrl(request.url);
     if (url === undefined) return refuseUpgrade(connection, "404 Not Found");
     const route = routeSocket(url.pathname);
+    const client = strangerOf(context, accessControl, request, url);
     const { origin, host } = request.headers;
     const name = route.kind === "socket" ? (route.agent ?? url.searchParams.get("agent")) : null;
     const upstream = name === null ? context.agents.fallback : context.agents.find(name);
     if (route.kind === "unknown") return refuseUpgrade(connection, "404 Not Found");
     if (!isAllowedOrigin(origin, host, origins)) {
-      reportRejectedRequest(context, FOREIGN_PAGE, origin);
+      reportRejectedRequest(context, FOREIGN_PAGE, client, origin);
       return refuseUpgrade(connection, "403 Forbidden");
     }
     let grant: Grant | undefined;
@@ -118,6 +125,8 @@ export function attachSockets(
       upstream,
       sessionId: named ?? context.mintId("session"),
       isNamed: named !== undefined,
+      clientAddress: accessControl.clientAddress(request),
+      client: named === undefined ? client : { ...client, session: named },
       clientDialect: clientDialectOf(request, url),
       receipts: receiptRequestOf(request, url),
       traceparent: traceparentOf(request),
@@ -129,7 +138,7 @@ export function attachSockets(
     if (token !== undefined || accessControl.access.allowsAnonymous) {
       grant = await accessControl.access.authenticate(token);
       if (upstream === undefined) {
-        reportRejectedRequest(context, UNKNOWN_AGENT);
+        reportRejectedRequest(context, UNKNOWN_AGENT, client);
         return refuseUpgrade(connection, "404 Not Found");
       }
       await claimSession(accessControl, upgrade, grant);
@@ -150,7 +159,9 @@ export function attachSockets(
     // Without a listener, a peer that resets its connection would end the process.
     connection.on("error", () => connection.destroy());
     accept(request, connection, head).catch((error: unknown) => {
-      noteRefusal(context, error);
+      const url = requestUrl(request.url);
+      const client = url && strangerOf(context, accessControl, request, url);
+      noteRefusal(context, error, client);
       const { status, title } = problemOf(error);
       refuseUpgrade(connection, `${status} ${title}`, challengeOf(error));
     });

@@ -45,6 +45,20 @@ export function withheldDecision(state: RuleState, event: AgUiEvent): Decision |
   return state.run.policy.mode === "observe" ? permitWithObserved(denial) : denial;
 }
 
+/** A run that starts in the stream in which a run ended by asking: only the next request can have the answer. */
+export function followsQuestion({ context: { event }, state }: Subject): string | undefined {
+  if (event?.type !== "RUN_STARTED" || !state.view.hasAsked || !state.run.agentReadsInput) return;
+  return "the run before it asked the person, who has not answered";
+}
+
+/** The answer to the first question would answer the second. `ag_ui_order` blocks two questions of one event that have one id. */
+export function reusesQuestionId({ context: { event }, state }: Subject): string | undefined {
+  if (event?.type !== "RUN_FINISHED" || event.outcome?.type !== "interrupt") return undefined;
+  const { approvals } = state.run;
+  const isReused = event.outcome.interrupts.some((one) => approvals?.isOtherQuestion(one));
+  return isReused ? "the question has the id of another that is open" : undefined;
+}
+
 export function speaksAsOther({ context: { event } }: Subject): string | undefined {
   if (event?.type !== "TEXT_MESSAGE_START" || (event.role ?? "assistant") === "assistant") return;
   return `an agent may not speak as ${event.role}`;

@@ -10,7 +10,8 @@ import { RULES } from "./rules.js";
 /** Evaluates the rules about the form that leaves, on each event that was allowed so far. */
 export class FinalRules extends PassingStep {
   readonly #state: RuleState;
-  #isOver = false;
+  /** A block ended the run: the person gets nothing more of it but its end, so nothing more is signed as delivered. */
+  isOver = false;
 
   constructor(state: RuleState, next: Step) {
     super(next);
@@ -18,10 +19,13 @@ export class FinalRules extends PassingStep {
   }
 
   push(context: EventContext): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     const { decision, isListedPart, isSynthetic } = context;
     if (!isListedPart && (isSynthetic || decision?.allow === true)) this.#check(context, decision);
     this.next.push(context);
+    const { event, decision: last } = context;
+    // A blocked part of a list ends the run like the event that would stream it.
+    if (event !== undefined && last?.allow === false) this.isOver = endsRun(event, last);
   }
 
   #check(context: EventContext, decision: Decision | undefined): void {
@@ -33,7 +37,5 @@ export class FinalRules extends PassingStep {
     if (found?.allow !== false) found = evaluateRules(RULES.sound, subject);
     if (found?.allow !== false) return;
     context.decision = found;
-    // The person gets nothing more of this run but its end, so nothing more is signed as delivered.
-    this.#isOver = context.event !== undefined && endsRun(context.event, found);
   }
 }

@@ -55,8 +55,18 @@ export function intoOtherRole({ context: { event }, state }: Subject): string | 
   if (target === undefined) return undefined;
   const role = state.view.roleOf(target.id);
   if (role === undefined) return undefined;
+  if (target.role === "any" && role === "tool" && isOfClientsTool(state, target.id)) {
+    return "the message is a result of the client's own tool";
+  }
   if (target.role === "any" ? !NOT_THE_AGENTS.has(role) : role === target.role) return undefined;
   return `the message is known in the role of ${role}`;
+}
+
+function isOfClientsTool({ view, clientTools }: Subject["state"], messageId: string): boolean {
+  const call = view.answeredCall(messageId);
+  if (call === undefined) return false;
+  const name = view.toolName(call);
+  return view.wasClientsCall(call) || (name !== undefined && clientTools.has(name));
 }
 
 export function otherAnswer({ context: { event }, state }: Subject): string | undefined {

@@ -53,7 +53,12 @@ export function listedMessageOf(violation: object): string | undefined {
   return "messageId" in violation ? (violation.messageId as string) : undefined;
 }
 
-/** A call that the person's answers do not cover. */
+/** A call that the person has not answered about, or its result or subagent. */
+export function actsUnanswered({ state, request }: Subject): string | undefined {
+  return request && state.run.approvals?.unansweredReason(request);
+}
+
+/** A call that the person's answers do not cover, or that they cover once and is carried out again. */
 export function differsFromApproved({ state, request }: Subject): string | undefined {
   return request && state.run.approvals?.refusalReason(request);
 }

@@ -3,6 +3,7 @@ import { classifyEvent } from "@countersign/policy";
 import type { AgUiEvent, RunFinishedEvent } from "@countersign/wire";
 import { measureJson } from "@countersign/wire/reduce";
 import { PassingStep } from "../../event/stage.js";
+import type { Pause } from "../../event/waits.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Step, StreamEnd } from "../../event/stage.js";
 import type { DecisionRequest } from "../../event/judge.js";
@@ -13,13 +14,19 @@ import { CHANGES_CLIENT, evaluateRules, subjectOf } from "./rule.js";
 import type { RuleState } from "./rule.js";
 import { RULES } from "./rules.js";
 
-/**
- * The limits of events that wait: they are decided in one turn of the event loop. An event that is compared with everything the client has
- * counts as a hundred.
- */
+/** The limits of events that wait. An event that is compared with everything the client has counts as a hundred. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 1024 * 1024;
 const COST_OF_CHANGE = 100;
+/** The events that the gate forwards in one turn of the event loop: 20 lists of 3,000 calls took half a second in one. */
+const MAX_RELEASED = 100;
+
+/** An event that waits, with those of its calls that may be questions, and their tools. */
+type Waiting = {
+  readonly context: EventContext;
+  readonly questions: ReadonlyMap<string, string>;
+  readonly cost: number;
+};
 
 /**
  * Keeps a call that the person's answers do not cover, and the events after it, until the run shows whether the call is a question. It is
@@ -28,78 +35,101 @@ const COST_OF_CHANGE = 100;
  * A call of the agent's own tool that its run asks about is not an act yet. A client may make a call of its own tool as soon as it is
  * complete, so such a call does not wait and stays blocked. Beyond a limit no call waits, and each one is decided as if nothing asked
  * about it.
+ *
+ * Many events can wait, so the gate forwards them in several turns of the event loop, and pauses the run meanwhile.
  */
 export class QuestionGate extends PassingStep {
   readonly #state: RuleState;
   readonly #approvals: CallApprovals;
-  /** The waiting events. The first one has a call that may be a question. */
-  #waiting: EventContext[] = [];
+  readonly #pause: Pause | undefined;
+  #waiting: Waiting[] = [];
   #first = 0;
+  /** The events before this one do not wait for the end of the run. */
+  #released = 0;
   #size = 0;
   #cost = 0;
-  /** Calls of the first waiting event that may be questions, with their tools. */
-  #open: ReadonlyMap<string, string> = NONE;
   /** Calls that the agent carried out, so that they are not questions. */
   readonly #made = new Set<string>();
   #isOff = false;
+  #end: StreamEnd | undefined;
 
   constructor(next: Step, state: RuleState, approvals: CallApprovals) {
     super(next);
     this.#state = state;
     this.#approvals = approvals;
+    this.#pause = state.run.pause;
   }
 
   push(context: EventContext): void {
     const { event } = context;
-    if (event !== undefined) for (const id of madeBy(event)) this.#made.add(id);
+    for (const id of event === undefined ? [] : madeBy(event)) {
+      this.#made.add(id);
+      this.#approvals.arrives(id);
+    }
     if (this.#made.size > MAX_WAITING) this.#isOff = true;
-    if (this.#waiting.length === 0 && !this.#mustWait(context)) return this.next.push(context);
-    this.#keep(context);
+    const cost = event !== undefined && CHANGES_CLIENT.has(event.type) ? COST_OF_CHANGE : 1;
+    const waiting = { context, questions: this.#questionsIn(context), cost };
+    if (this.#waiting.length === 0 && !this.#mustWait(waiting)) return this.next.push(context);
+    this.#keep(waiting);
     if (event?.type === "RUN_FINISHED") this.#ask(context, event);
-    if (event !== undefined && ENDS.has(event.type)) return this.#release(true);
-    return this.#release(this.#isOff);
+    if (event !== undefined && ENDS.has(event.type)) this.#released = this.#waiting.length;
+    return this.#release();
+  }
+
+  override proceed(): void {
+    this.next.proceed();
+    this.#release();
   }
 
   /** The stream ended, and nothing asked about the calls. */
   override end(end: StreamEnd): void {
-    this.#release(true);
-    this.next.end(end);
+    if (this.#waiting.length === 0) return this.next.end(end);
+    this.#end = end;
+    this.#released = this.#waiting.length;
+    return this.#release();
   }
 
-  #keep(context: EventContext): void {
-    this.#waiting.push(context);
-    const { event } = context;
+  override fail(failure: NonNullable<StreamEnd["failure"]>): void {
+    this.#waiting = [];
+    this.next.fail(failure);
+  }
+
+  #keep(waiting: Waiting): void {
+    this.#waiting.push(waiting);
     const { maxDepth, maxHeldBytes } = this.#state.run.limits;
     const mostBytes = Math.min(maxHeldBytes, MAX_WAITING_BYTES);
-    const size = measureJson((event ?? null) as JsonValue, maxDepth);
+    const size = measureJson((waiting.context.event ?? null) as JsonValue, maxDepth);
     this.#size += typeof size === "number" ? size : mostBytes;
-    this.#cost += event !== undefined && CHANGES_CLIENT.has(event.type) ? COST_OF_CHANGE : 1;
+    this.#cost += waiting.cost;
     if (this.#cost > MAX_WAITING || this.#size > mostBytes) this.#isOff = true;
   }
 
-  /** Forwards the waiting events up to the next call that may be a question, or all of them. */
-  #release(isAll: boolean): void {
+  /** Forwards the waiting events up to the next call that may be a question. The rest of many follows in the next turn. */
+  #release(): void {
+    let cost = 0;
     while (this.#first < this.#waiting.length) {
-      if (!isAll && this.#isOpen()) return;
-      const context = this.#waiting[this.#first] as EventContext;
+      const waiting = this.#waiting[this.#first] as Waiting;
+      if (this.#first >= this.#released && this.#mustWait(waiting)) return;
+      if (cost >= MAX_RELEASED) this.#pause?.set(Promise.resolve());
+      // The next stage may have paused the run too.
+      if (this.#pause?.until !== undefined) return;
+      cost += waiting.cost;
       this.#first += 1;
-      this.next.push(context);
-      const following = this.#waiting[this.#first];
-      this.#open = following === undefined ? NONE : this.#questionsIn(following);
+      this.next.push(waiting.context);
     }
     this.#waiting = [];
     this.#first = 0;
+    this.#released = 0;
     this.#size = 0;
     this.#cost = 0;
+    const end = this.#end;
+    this.#end = undefined;
+    if (end !== undefined) this.next.end(end);
   }
 
-  #mustWait(context: EventContext): boolean {
-    this.#open = this.#questionsIn(context);
-    return !this.#isOff && this.#isOpen();
-  }
-
-  #isOpen(): boolean {
-    for (const id of this.#open.keys()) if (!this.#made.has(id)) return true;
+  #mustWait({ questions }: Waiting): boolean {
+    if (this.#isOff) return false;
+    for (const id of questions.keys()) if (!this.#made.has(id)) return true;
     return false;
   }
 
@@ -109,15 +139,17 @@ export class QuestionGate extends PassingStep {
     // The client does not receive an end that violates the order, nor its questions.
     if (evaluateRules(RULES.order, subjectOf(this.#state, context)) !== undefined) return;
     const calls = new Map(
-      this.#waiting.slice(this.#first).flatMap((one) => [...this.#questionsIn(one)]),
+      this.#waiting.slice(this.#first).flatMap(({ questions }) => [...questions]),
     );
+    const ask = (id: string): void => {
+      if (calls.has(id) && !this.#made.has(id) && !this.#isOff) this.#approvals.asks(id);
+    };
+    const tools = new Set<string>();
     for (const { toolCallId, metadata } of outcome.interrupts) {
-      const tools = toolCallId === undefined ? new Set(namedTools(metadata)) : undefined;
-      for (const [id, tool] of calls) {
-        if (this.#made.has(id) || this.#isOff) continue;
-        if (id === toolCallId || tools?.has(tool) === true) this.#approvals.asks(id);
-      }
+      if (toolCallId !== undefined) ask(toolCallId);
+      else for (const name of namedTools(metadata)) tools.add(name);
     }
+    for (const [id, tool] of calls) if (tools.has(tool)) ask(id);
   }
 
   /** The calls of an event that the answers do not cover and that may be questions. */

@@ -2,12 +2,14 @@ import {
   answersForClient,
   breaksOrder,
   exceedsRunLimit,
+  followsQuestion,
   hasLongEncryptedValue,
   isInvalid,
   isOfWithheldUnit,
   isRawBesideWithheld,
   losesWords,
   reachesPrototype,
+  reusesQuestionId,
   speaksAsOther,
 } from "./event-checks.js";
 import {
@@ -37,7 +39,7 @@ import {
   ownerPolicy,
   unknownPolicy,
 } from "./list-checks.js";
-import { differsFromApproved, eventPolicy } from "./policy-checks.js";
+import { actsUnanswered, differsFromApproved, eventPolicy } from "./policy-checks.js";
 import { rule, step } from "./rule.js";
 import type { Effect, Moment } from "./rule.js";
 
@@ -99,6 +101,8 @@ export const RULES = {
   event: {
     when: "the event, or the held tool call, is evaluated",
     rules: [
+      rule("gateway/unanswered", "a run that follows its question", followsQuestion, APPROVAL),
+      rule("gateway/unanswered", "a question with the id of another", reusesQuestionId, APPROVAL),
       step("first rule", "an event of a withheld unit", isOfWithheldUnit),
       ...BY_AGENT,
       rule("gateway/raw", "a RAW event while a unit is withheld", isRawBesideWithheld),
@@ -108,9 +112,10 @@ export const RULES = {
     ],
   },
   permitted: {
-    when: "the policy permits a tool call",
+    when: "the policy permits a tool call, its result or its subagent",
     rules: [
-      rule("gateway/approval", "another call than the approved one", differsFromApproved, APPROVAL),
+      rule("gateway/unanswered", "an act that waits for an answer", actsUnanswered, APPROVAL),
+      rule("gateway/approval", "another act than the approved one", differsFromApproved, APPROVAL),
     ],
   },
   listedCall: {

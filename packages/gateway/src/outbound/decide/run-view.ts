@@ -60,6 +60,9 @@ export class RunView {
   readonly #register: WithheldRegister;
   readonly #observes: boolean;
 
+  /** A run of the stream ended by asking the person. */
+  hasAsked = false;
+
   /** @param observes whether a unit that would have been withheld is remembered as if it were */
   constructor({ input, earlier }: RunViewFacts, register: WithheldRegister, observes: boolean) {
     this.#earlier = earlier;
@@ -220,6 +223,9 @@ export class RunView {
           this.#begin(message.id, NEVER);
           this.#addMessage(message);
         }
+        return undefined;
+      case "RUN_FINISHED":
+        this.hasAsked ||= event.outcome?.type === "interrupt";
         return undefined;
       default:
         return undefined;

@@ -5,7 +5,7 @@ import { clientToolsOf } from "../classify/call-memory.js";
 import { createEventContext } from "../../event/event-context.js";
 import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
-import type { Stage, Step, StreamEnd } from "../../event/stage.js";
+import type { Stage, StreamEnd } from "../../event/stage.js";
 import type { DecisionRequest, DecisionResult } from "../../event/judge.js";
 import type { Run } from "../../event/run.js";
 import { bareEnd, emittedForm, withoutProblem } from "../withhold/emit.js";
@@ -14,7 +14,6 @@ import { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitPlace } from "../../event/unit.js";
 import { QuotaGate } from "./quota-gate.js";
-import { endsRun } from "../deliver/run-error.js";
 import { openContent } from "./content.js";
 import { CLOSE } from "./denial.js";
 import { FinalRules } from "./final-rules.js";
@@ -80,11 +79,12 @@ const NO_EVENT = createEventContext(0);
 class Decider extends PassingStep {
   readonly #state: RuleState;
   readonly #held = new HeldCalls();
-  #over = false;
+  readonly #final: FinalRules;
 
-  constructor(state: RuleState, next: Step) {
+  constructor(state: RuleState, next: FinalRules) {
     super(next);
     this.#state = state;
+    this.#final = next;
   }
 
   push(context: EventContext): void {
@@ -93,7 +93,7 @@ class Decider extends PassingStep {
       context.decision = evaluateRules(RULES.input, subjectOf(this.#state, context));
       return this.next.push(context);
     }
-    if (event === undefined || this.#over) return;
+    if (event === undefined || this.#final.isOver) return;
     if (context.isSynthetic) return this.next.push(context);
     const place = unitPlaceOf(event);
     const subject = subjectOf(this.#state, context, place);
@@ -220,7 +220,6 @@ class Decider extends PassingStep {
     this.#state.view.settle(place, decision);
     if (decision === CLOSE) context.emitted = bareEnd(event);
     else if (decision.allow) this.#prepare(context, event);
-    if (context.decision?.allow === false && endsRun(event, context.decision)) this.#over = true;
     this.next.push(context);
   }
 

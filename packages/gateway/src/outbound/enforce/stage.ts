@@ -1,5 +1,5 @@
 import { assertWithin } from "@countersign/core";
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, JsonPatch } from "@countersign/wire";
 import { enforceEvent } from "@countersign/wire/enforce";
 import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
@@ -28,6 +28,38 @@ function countListed(event: AgUiEvent): number {
   return count;
 }
 
+/** An operation of a patch: the object, its verb, its pointer and its value or second pointer. */
+const VALUES_PER_OPERATION = 4;
+
+/** The values of a patch. Each segment of a pointer after the first, and each escape, costs as much as another value. */
+function countPatched(event: AgUiEvent, maxDepth: number): number {
+  const patch = patchOf(event);
+  let count = VALUES_PER_OPERATION * patch.length;
+  for (const operation of patch) {
+    count += countFurther(operation.path, maxDepth);
+    if ("from" in operation) count += countFurther(operation.from, maxDepth);
+  }
+  return count;
+}
+
+function patchOf(event: AgUiEvent): JsonPatch {
+  if (event.type === "STATE_DELTA") return event.delta;
+  return event.type === "ACTIVITY_DELTA" ? event.patch : [];
+}
+
+/** A pointer with more segments than a document has levels names nothing. */
+function countFurther(pointer: string, maxDepth: number): number {
+  const segments = countIn(pointer, "/");
+  assertWithin("maxDepth", segments, maxDepth);
+  return Math.max(0, segments - 1) + countIn(pointer, "~");
+}
+
+function countIn(text: string, character: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
+  return count;
+}
+
 class Enforcer extends PassingStep {
   readonly #run: Run;
 
@@ -41,8 +73,9 @@ class Enforcer extends PassingStep {
     const { event, notes } = enforceEvent(context.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
     if (event === undefined) return;
-    const { maxEventValues, maxIdLength } = this.#run.limits;
+    const { maxDepth, maxEventValues, maxIdLength } = this.#run.limits;
     assertWithin("maxEventValues", VALUES_PER_MESSAGE * countListed(event), maxEventValues);
+    assertWithin("maxEventValues", countPatched(event, maxDepth), maxEventValues);
     assertEventIdentifiers(event, maxIdLength);
     context.event = event;
     this.next.push(context);

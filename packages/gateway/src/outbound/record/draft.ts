@@ -1,8 +1,10 @@
 import { canonicalJson, sha256Hex } from "@countersign/core";
 import type { JsonValue, NamedEventType } from "@countersign/core";
-import type { Decision, EventFacts, PolicyMode } from "@countersign/policy";
+import type { Decision, Denial, EventFacts, PolicyMode } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
+import { boundedName } from "../../event/client-identity.js";
+import type { ClientIdentity } from "../../event/client-identity.js";
 import type { ReceiptTransport } from "../../event/sink.js";
 import type { EventContext } from "../../event/event-context.js";
 import { denialIn } from "../decide/denial.js";
@@ -21,13 +23,23 @@ const UNREADABLE: EventFacts = {
 
 const OVER_LIMIT: EventFacts = { ...UNREADABLE, customName: "run limit" };
 
+/** The facts of input that was refused with an error code. */
+export function unreadFactsOf(refused: string): EventFacts {
+  return isRunLimit(refused) ? OVER_LIMIT : UNREADABLE;
+}
+
 /** The log entry of one decision: hashes and names, never a payload. */
 export function draftOf(run: Run, context: EventContext): EntryDraft {
   const { event, facts, claim, emitted, refused } = context;
   if (refused !== undefined) {
     // The error code, and nothing of the input.
-    const unread = isRunLimit(refused) ? OVER_LIMIT : UNREADABLE;
-    return entryFor(run, context, unread, run.mintId("event"), canonicalJson({ refused }));
+    return entryFor(
+      run,
+      context,
+      unreadFactsOf(refused),
+      run.mintId("event"),
+      canonicalJson({ refused }),
+    );
   }
   if (event === undefined || facts === undefined) throw undecided();
   const envelope = claim?.envelope;
@@ -61,6 +73,7 @@ function entryFor(
     eventId,
     agentId: run.agent,
     sessionId: run.sessionId,
+    client: run.who,
     transport: run.sink.transport,
     payloadText,
     policyHash: run.policy.hash,
@@ -79,6 +92,7 @@ type EntryParts = {
   eventId: string;
   agentId: string;
   sessionId: string;
+  client: ClientIdentity;
   transport: ReceiptTransport;
   payloadText: string;
   policyHash: string;
@@ -112,10 +126,41 @@ export function entryOf(parts: EntryParts): Writable<TextDraft> {
     received_at: parts.receivedAt,
   };
   // A rule in observe mode does not block: the receipt says allowed, and the entry names the rule.
-  const rule = denialIn(decision)?.rule;
-  if (rule !== undefined) draft.rule = rule;
+  const denial = denialIn(decision);
+  if (denial !== undefined) draft.rule = denial.rule;
+  addNames(draft, parts.client, facts, denial);
   if (decision.allow && decision.further !== undefined) draft.further_rules = [...decision.further];
   return draft;
+}
+
+/** The members of an entry, or of a feed item, that say who and what. */
+export type EntryNames = {
+  principal?: string;
+  client_address?: string;
+  tool?: string;
+  path?: string;
+};
+
+/** Adds who and what, one member after the other: see `createEventContext`. */
+export function addNames(
+  to: EntryNames,
+  { principal, client_address }: ClientIdentity,
+  facts: EventFacts,
+  denial: Denial | undefined,
+): void {
+  if (principal !== undefined) to.principal = principal;
+  if (client_address !== undefined) to.client_address = client_address;
+  const tool = denial?.tool ?? toolOf(facts);
+  if (tool !== undefined) to.tool = boundedName(tool);
+  const path = denial?.path;
+  if (path !== undefined) to.path = boundedName(path);
+}
+
+/** The tool of an event that is about one tool. */
+function toolOf({ toolCalls: calls }: EventFacts): string | undefined {
+  if (calls === undefined) return undefined;
+  const name = calls[0]?.name;
+  return calls.length === 1 || calls.every((call) => call.name === name) ? name : undefined;
 }
 
 function eventTypeOf({ eventType, customName }: EventFacts): NamedEventType {

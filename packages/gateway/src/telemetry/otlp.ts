@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
-/** The attributes of a span. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+/** The attributes of a span, of a log record or of the resource that sends them. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** One finished run as a span. */
 export type Span = {
@@ -11,7 +11,7 @@ export type Span = {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
-  readonly attributes: SpanAttributes;
+  readonly attributes: Attributes;
   /** The error code of a failed run; absent when the run succeeded. */
   readonly failure?: string;
 };
@@ -20,7 +20,7 @@ const KIND_SERVER = 2;
 const STATUS = { unset: 0, error: 2 } as const;
 
 /** The body of an OTLP/HTTP request in its JSON form, for `/v1/traces`. */
-export function encodeOtlp(spans: readonly Span[], resource: SpanAttributes): string {
+export function encodeSpans(spans: readonly Span[], resource: Attributes): string {
   return JSON.stringify({
     resourceSpans: [
       {
@@ -47,12 +47,50 @@ function spanOf(span: Span): object {
   };
 }
 
+/** One line of the gateway's log. */
+export type LogRecord = {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly attributes: Attributes;
+  /** The span that the line belongs to. */
+  readonly context?: Pick<TraceContext, "traceId" | "spanId">;
+};
+
+/** The first number of each range in the data model of OpenTelemetry logs. */
+const SEVERITIES = { debug: 5, info: 9, warn: 13, error: 17 } as const;
+
+/** The body of an OTLP/HTTP request in its JSON form, for `/v1/logs`. */
+export function encodeLogs(records: readonly LogRecord[], resource: Attributes): string {
+  return JSON.stringify({
+    resourceLogs: [
+      {
+        resource: { attributes: attributesOf(resource) },
+        scopeLogs: [{ scope: { name: "countersign" }, logRecords: records.map(logRecordOf) }],
+      },
+    ],
+  });
+}
+
+function logRecordOf({ at, level, message, attributes, context }: LogRecord): object {
+  return {
+    timeUnixNano: nanoseconds(at),
+    observedTimeUnixNano: nanoseconds(at),
+    severityNumber: SEVERITIES[level],
+    severityText: level.toUpperCase(),
+    body: { stringValue: message },
+    attributes: attributesOf(attributes),
+    ...context,
+  };
+}
+
 /** 64-bit numbers are strings in the JSON form of protobuf. */
 function nanoseconds(milliseconds: number): string {
   return `${BigInt(Math.round(milliseconds)) * 1_000_000n}`;
 }
 
-function attributesOf(attributes: SpanAttributes): object[] {
+function attributesOf(attributes: Attributes): object[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: valueOf(value) }));
 }
 
