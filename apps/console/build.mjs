@@ -42,6 +42,7 @@ function hashInputs() {
 const inputs = hashInputs();
 const isFresh =
   existsSync(join(here, "dist", "page", "index.html")) &&
+  existsSync(join(here, "dist", "page", "report.js")) &&
   existsSync(join(here, "dist", "verifier", "verify.js")) &&
   existsSync(stamp) &&
   readFileSync(stamp, "utf8") === inputs;
@@ -51,8 +52,12 @@ if (process.argv.includes("--check")) {
   process.exitCode = isFresh ? 0 : 1;
 } else if (!isFresh) {
   const started = performance.now();
-  const [{ build }, { page, verifier }] = await Promise.all([import("vite"), import("./page.mjs")]);
+  const [{ build }, { page, report, verifier }] = await Promise.all([
+    import("vite"),
+    import("./page.mjs"),
+  ]);
   await build(page);
+  await build(report);
   await build(verifier);
   mkdirSync(join(here, "dist"), { recursive: true });
   writeFileSync(stamp, inputs);

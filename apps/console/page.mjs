@@ -36,3 +36,21 @@ export const verifier = {
     reportCompressedSize: false,
   },
 };
+
+/** How Vite builds the script of a report: one file that the console puts into an HTML page. */
+export const report = {
+  ...OURS,
+  publicDir: false,
+  build: {
+    outDir: "dist/page",
+    emptyOutDir: false,
+    lib: {
+      entry: "src/report/report-page.ts",
+      name: "report",
+      formats: ["iife"],
+      fileName: () => "report.js",
+    },
+    target: "es2023",
+    reportCompressedSize: false,
+  },
+};

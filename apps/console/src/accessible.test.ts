@@ -1,63 +1,102 @@
+import { join } from "node:path";
 import { findBrowser } from "@countersign/testkit";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ROLES } from "./api/session.js";
 import { findFaults } from "./testing/axe.js";
-import { openConsole, PATIENCE } from "./testing/open-console.js";
+import { openConsole, PATIENCE, signIn, writeCandidate } from "./testing/open-console.js";
 import type { OpenedConsole } from "./testing/open-console.js";
+import { createOperators } from "./testing/operators.js";
 
 const hasNoBrowser = findBrowser() === undefined;
+/** A folder for pictures of every page, to look at: COUNTERSIGN_PICTURES=folder npm test -- apps/console/src/accessible.test.ts */
+const pictures = process.env["COUNTERSIGN_PICTURES"];
+const { control, tokens } = createOperators();
 let opened: OpenedConsole;
 beforeAll(async () => {
   if (hasNoBrowser) return;
-  opened = await openConsole();
+  opened = await openConsole(undefined, undefined, "", control);
   await opened.talk("alice", "run-1");
-  await opened.talk("bob", "held-2");
 }, PATIENCE);
 afterAll(() => opened?.stop());
 
 /** Each page by its address, and what is on it once it is there. */
 const PAGES = [
-  ["now", "Events per second"],
+  ["overview?period=15m", "What changed since yesterday"],
   ["live", "RUN_STARTED"],
-  ["runs", "held-2"],
+  ["runs", "held-"],
   ["runs?view=sessions", "alice"],
-  ["runs/alice/run-1", "Timeline"],
+  ["runs/alice/run-1", "Conversation"],
   ["receipts", "ag_ui.capability"],
   ["receipts/10", "Signed, unchanged"],
   ["policy", "Events that enforce mode would block"],
+  ["agents", "Stop all agents"],
+  ["approvals", "No approvals wait"],
   ["capabilities", "Revoke a token"],
   ["nowhere", "does not exist"],
 ] as const;
 
-test.skipIf(hasNoBrowser).each([
-  ["light and wide", "light", 1280],
-  ["dark and narrow", "dark", 390],
-] as const)(
-  "no page has a fault that axe finds, and none is wider than the screen: %s",
-  async (_name, colorScheme, width) => {
-    const context = { colorScheme, viewport: { width, height: 844 } };
-    const page = await opened.open("", { context, isSignedIn: false });
-    const faults = (await findFaults(page)).map((fault) => `login ${fault}`);
-    await page.getByLabel("Admin token").fill(opened.served.adminToken);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    for (const [place, text] of PAGES) {
-      await page.evaluate((hash) => void (location.hash = hash), `#/${place}`);
-      await page.getByText(text).first().waitFor();
-      faults.push(...(await findFaults(page)).map((fault) => `${place} ${fault}`));
-      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (beyond > 0) faults.push(`${place} is ${beyond} too wide`);
+const SIZES = [1280, 390] as const;
+
+/** What axe finds in both colours, and whether the page is wider than the screen. */
+async function look(page: Page, name: string): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: "light" });
+  const faults = await findFaults(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  faults.push(...(await findFaults(page, "color-contrast")));
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (beyond > 0) faults.push(`is ${beyond} too wide`);
+  if (pictures !== undefined) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const path = join(pictures, `${name.replaceAll(/\W+/gu, "-")}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: true, animations: "disabled" });
     }
-    await page.evaluate(() => void (location.hash = "#/policy"));
-    await page.getByLabel("Candidate policy (YAML or JSON)").fill("ag_ui: {}\nag_ui_content: {}\n");
+  }
+  return faults.map((fault) => `${name}: ${fault}`);
+}
+
+const go = (page: Page, place: string): Promise<void> =>
+  page.evaluate((hash) => void (location.hash = hash), `#/${place}`);
+
+test
+  .skipIf(hasNoBrowser)
+  .each(ROLES.flatMap((role) => SIZES.map((width) => [role, width] as const)))(
+  "no page has a fault that axe finds, in light and dark, and none is wider than the screen: %s at %d",
+  async (role, width) => {
+    const context = { viewport: { width, height: 844 } };
+    await opened.talk("bob", `held-${role}-${width}`);
+    const page = await opened.open("", { context, isSignedIn: false });
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    const faults = await look(page, `login-${width}`);
+    await signIn(page, tokens.get(role) ?? "");
+    await page.getByText(`the-${role}`).first().waitFor({ state: "attached" });
+    for (const [place, text] of PAGES) {
+      await go(page, place);
+      await page.getByText(text).filter({ visible: true }).first().waitFor();
+      await page.locator("main .pulse").first().waitFor({ state: "detached" });
+      faults.push(...(await look(page, `${place}-${role}-${width}`)));
+    }
+    await go(page, "policy");
+    await writeCandidate(page, "ag_ui: {}\nag_ui_content: {}\n");
     await page.getByRole("button", { name: "Compare" }).click();
     await page.locator(".compared").waitFor();
-    faults.push(...(await findFaults(page)).map((fault) => `compared ${fault}`));
-    await page.evaluate(() => void (location.hash = "#/runs?view=running"));
-    await page.getByRole("button", { name: "Stop", exact: true }).click();
-    await page.getByRole("dialog").waitFor();
-    faults.push(...(await findFaults(page)).map((fault) => `dialog ${fault}`));
+    faults.push(...(await look(page, `compared-${role}-${width}`)));
+    await go(page, "runs?view=running");
+    const stop = page.getByRole("button", { name: "Stop", exact: true }).first();
+    await stop.waitFor();
+    // A viewer learns why the button is off; the others are asked first.
+    const reason = role === "viewer" ? "needs the role operator" : "";
+    expect((await stop.getAttribute("title")) ?? "").toContain(reason);
+    expect(await stop.isDisabled()).toBe(role === "viewer");
+    if (role !== "viewer") {
+      await stop.click();
+      await page.getByRole("dialog").waitFor();
+      faults.push(...(await look(page, `dialog-${role}-${width}`)));
+    }
     expect(faults).toEqual([]);
     expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
-  PATIENCE,
+  2 * PATIENCE,
 );

@@ -1,5 +1,6 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createNoteKey, encodeVkey } from "@countersign/receipts";
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -16,16 +17,15 @@ beforeAll(async () => {
 afterAll(() => opened?.stop());
 
 test.skipIf(hasNoBrowser)(
-  "a wrong token leads back to the login with the reason, the right one to the live feed of the gateway",
+  "a wrong token is told; the right one becomes a cookie that no script reads, and a sign-out ends it",
   async () => {
-    const page = await opened.open("#/live", { isSignedIn: false });
-    await page.getByLabel("Admin token").fill("wrong");
+    const page = await opened.open("#/live?grouped=no", { isSignedIn: false });
+    await page.getByLabel("Token", { exact: true }).fill("wrong");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").getByText("rejects this token").waitFor();
     // The browser itself tells of the 401, which is what was asked for.
     opened.pageErrors.length = 0;
-    await page.getByLabel("Admin token").fill(opened.served.adminToken);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn(page, opened.served.adminToken);
     await page.getByText("No decisions yet").waitFor();
     await opened.talk("alice", "run-1");
     const row = (event: string) => page.getByRole("row").filter({ hasText: event }).first();
@@ -35,14 +35,16 @@ test.skipIf(hasNoBrowser)(
     expect(page.url()).not.toContain(opened.served.adminToken);
     expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
     await page.reload();
-    await page.getByLabel("Admin token").waitFor();
-    await page.getByLabel("Keep the token until").check();
-    await page.getByLabel("Admin token").fill(opened.served.adminToken);
-    await page.getByRole("button", { name: "Sign in" }).click();
     await row("RUN_FINISHED").waitFor();
+    expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ""]);
+    expect(await page.context().cookies()).toEqual([
+      expect.objectContaining({ httpOnly: true, sameSite: "Strict" }),
+    ]);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
     await page.reload();
-    await row("RUN_FINISHED").waitFor();
-    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    await page.getByLabel("Token", { exact: true }).waitFor();
     expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
@@ -66,11 +68,14 @@ test.skipIf(hasNoBrowser)(
     await page.keyboard.press("/");
     await page.keyboard.type("tool_call_end");
     await page.getByText(/^Showing \d+ of \d+ decisions/).waitFor();
-    await page.getByLabel("Session").fill("kim");
+    await page.getByRole("button", { name: "More filters" }).click();
+    await page.getByLabel("Session", { exact: true }).fill("kim");
+    await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(1);
-    expect(page.url()).toContain("text=tool_call_end&session=kim");
+    expect(page.url()).toContain("q=tool_call_end");
+    expect(page.url()).toContain("session_id=kim");
     await page.keyboard.press("Escape");
-    await rows.getByRole("link").focus();
+    await rows.locator("a.whole").focus();
     await page.keyboard.press("Enter");
     await page.getByText("Signed, unchanged").waitFor();
     await page.goBack();
@@ -143,7 +148,53 @@ test.skipIf(hasNoBrowser)(
 );
 
 test.skipIf(hasNoBrowser)(
-  "a policy that does not load is told with its place, and what was only noted is counted",
+  "a run is downloaded as one page that verifies itself from the disk; with one letter changed it is red",
+  async () => {
+    await opened.talk("reporter", "run-page");
+    const page = await opened.open("#/runs/reporter/run-page");
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download as a page that verifies itself" }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe("run-run-page.html");
+    const saved = join(opened.served.folder, "report.html");
+    await file.saveAs(saved);
+    const html = await readFile(saved, "utf8");
+    const changed = join(opened.served.folder, "changed.html");
+    await writeFile(
+      changed,
+      html.replace('\\"agent_id\\":\\"support', '\\"agent_id\\":\\"suppors'),
+    );
+    const reader = await (await opened.browser.newContext({ offline: true })).newPage();
+    const errors: string[] = [];
+    reader.on("console", (message) => errors.push(message.text()));
+    reader.on("request", (request) =>
+      errors.push(...(request.url().startsWith("file:") ? [] : [request.url()])),
+    );
+    await reader.goto(pathToFileURL(saved).href);
+    await reader.getByText(/^All \d+ entries are signed, unchanged/).waitFor();
+    const key = await readFile(
+      join(opened.served.folder, ".countersign", "keys", "log.vkey"),
+      "utf8",
+    );
+    await reader.getByRole("textbox").fill(key.trim());
+    await reader.keyboard.press("Enter");
+    await reader.getByText(/in the log of the key that you entered/).waitFor();
+    expect(errors).toEqual([]);
+    await reader.goto(pathToFileURL(changed).href);
+    await reader.getByText(/^1 of \d+ entries are not verified/).waitFor();
+    await reader.context().close();
+    // The content of the run is not kept, and the page says how to keep it.
+    await page.getByText("Structure only").waitFor();
+    expect(opened.pageErrors.filter((line) => !line.includes("evidence"))).toEqual([]);
+    opened.pageErrors.length = 0;
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(hasNoBrowser)(
+  "a policy that does not load is told with its place, and what enforce mode would block is counted",
   async () => {
     const page = await opened.open("#/policy");
     await page.locator(".rules").getByText("ag_ui_inbound").waitFor();
@@ -151,7 +202,7 @@ test.skipIf(hasNoBrowser)(
     await writeFile(file, MIXED_POLICY.replace("ag_ui_inbound:", "ag_ui_inbuond:"));
     await page.getByRole("button", { name: "Reload policy" }).click();
     await page.getByText("policy.yaml:7:3").first().waitFor();
-    await page.evaluate(() => void (location.hash = "#/now"));
+    await page.evaluate(() => void (location.hash = "#/overview"));
     await page.getByText("the last valid policy stays active").waitFor();
     await page.getByText("policy.yaml:7:3").waitFor();
     await writeFile(file, MIXED_POLICY.replace("support desk", "support desk 2"));
@@ -196,7 +247,7 @@ test.skipIf(hasNoBrowser)(
     const later = await opened.served.control("/v1/receipts?session_id=holder&allowed=false");
     const more = (await later.json()) as { entries: unknown[] };
     expect(more.entries.length).toBeGreaterThan(2 * blocked.entries.length);
-    await page.evaluate(() => void (location.hash = "#/now"));
+    await page.evaluate(() => void (location.hash = "#/overview"));
     await page.goBack();
     expect(await page.getByText(token).count()).toBe(0);
     expect(opened.pageErrors).toEqual([]);
@@ -213,7 +264,7 @@ test.skipIf(hasNoBrowser)(
     const page = await opened.open("#/live", { url: proxy.url });
     const rows = page.locator(".feed-all [role=row]");
     await rows.filter({ hasText: "reader" }).first().waitFor();
-    const read = rows.nth(3).getByRole("link");
+    const read = rows.nth(3).locator("a.whole");
     await read.focus();
     const name = (await read.textContent()) ?? "";
     const top = (await read.boundingBox())?.y ?? 0;
@@ -227,17 +278,17 @@ test.skipIf(hasNoBrowser)(
     proxy.tear();
     await page.getByText("disconnected, reconnecting").waitFor();
     await page.locator(".connection.live").waitFor();
-    const places = await rows.getByRole("link").allTextContents();
+    const places = await rows.locator("a.whole").allTextContents();
     expect(new Set(places).size).toBe(places.length);
 
     for (const [status, words] of [
       [429, "Wait a minute"],
-      [401, "rejects this token"],
+      [401, "Your session has ended"],
     ] as const) {
       await page.route("**/v1/status", (route) =>
         route.fulfill({ status, json: { code: "X", title: "no" } }),
       );
-      await page.evaluate(() => void (location.hash = "#/now"));
+      await page.evaluate(() => void (location.hash = "#/overview"));
       await page.getByRole("alert").getByText(words).waitFor();
       await page.unrouteAll();
       await signIn(page, opened.served.adminToken);

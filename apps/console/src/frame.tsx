@@ -1,19 +1,23 @@
 import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
-import { signOut } from "./api/session.js";
+import { signOut } from "./api/request.js";
+import { useMe } from "./api/session.js";
 import { useFeed } from "./feed/feed-context.js";
 import type { ConnectionState } from "./feed/feed-store.js";
 import { Mark } from "./components/mark.js";
 import type { Route } from "./route/route.js";
 import { Announcements } from "./components/announce.js";
+import { Text } from "./components/text.js";
 import { ThemeSwitch } from "./components/theme.js";
 
 const PAGES: readonly (readonly [name: string, title: string, sign: string])[] = [
-  ["now", "Now", "M3 12h4l3-8 4 16 3-8h4"],
+  ["overview", "Overview", "M3 12h4l3-8 4 16 3-8h4"],
   ["live", "Live", "M4 6h16M4 12h16M4 18h10"],
   ["runs", "Runs", "M6 4v16l14-8z"],
   ["receipts", "Receipts", "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6"],
   ["policy", "Policy", "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6z"],
+  ["agents", "Agents", "M5 9h14v9H5zM12 9V5M9 13h.01M15 13h.01M2 12v3M22 12v3"],
+  ["approvals", "Approvals", "M4 12l5 5L20 6"],
   ["capabilities", "Capabilities", "M14 10a4 4 0 1 0-3.4 3.95L12 15h2v2h2v2h3v-3l-5.4-5.4"],
 ];
 
@@ -65,9 +69,10 @@ export function Frame({
           </ul>
         </nav>
         <div className="side-end">
+          <Operator />
           <Connection />
           <ThemeSwitch />
-          <button type="button" className="small" onClick={() => signOut()}>
+          <button type="button" className="small" onClick={() => void signOut()}>
             Sign out
           </button>
         </div>
@@ -85,6 +90,20 @@ const CONNECTIONS: Readonly<Record<ConnectionState, string>> = {
   live: "live",
   lost: "disconnected, reconnecting",
 };
+
+/** Who is signed in. */
+function Operator(): ReactNode {
+  const { operator, role, method } = useMe();
+  return (
+    <p className="operator" title={`Signed in by ${method}`}>
+      <span className="unseen">Signed in as </span>
+      <strong>
+        <Text value={operator} />
+      </strong>{" "}
+      <span className="badge class">{role}</span>
+    </p>
+  );
+}
 
 function Connection(): ReactNode {
   const { connection } = useFeed();

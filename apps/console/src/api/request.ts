@@ -1,4 +1,5 @@
-import { currentToken, signOut } from "./session.js";
+import { begin, currentCsrf, end } from "./session.js";
+import type { Me } from "./session.js";
 
 /** A refusal of the control plane, or a missing response. */
 export class ControlProblem extends Error {
@@ -22,8 +23,8 @@ export type RequestOptions = {
   readonly method?: "GET" | "POST";
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** The token that the login page tries before a session exists. */
-  readonly token?: string;
+  /** A refusal does not end the session: there is none yet. */
+  readonly isLogin?: boolean;
 };
 
 /**
@@ -32,24 +33,25 @@ export type RequestOptions = {
  * @throws ControlProblem with the code of the refusal
  */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = "GET", body, signal, token = currentToken() } = options;
+  const { method = "GET", body, signal } = options;
+  const csrf = method === "GET" ? undefined : currentCsrf();
   const response = await fetch(path, {
     method,
     headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(csrf === undefined ? {} : { "x-countersign-csrf": csrf }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
     cache: "no-store",
-    credentials: "omit",
+    credentials: "same-origin",
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
     throw new ControlProblem(0, "NO_ANSWER", "The gateway does not respond");
   });
   if (response.ok) return response;
   const problem = await problemOf(response);
-  if (isOut(problem) && options.token === undefined) signOut(reasonOf(problem));
+  if (isOut(problem) && options.isLogin !== true) end(reasonOf(problem));
   throw problem;
 }
 
@@ -68,11 +70,35 @@ function isOut({ status }: ControlProblem): boolean {
   return status === 401 || status === 429;
 }
 
-/** The reason that the login page displays. */
-export function reasonOf({ status, message }: ControlProblem): string {
-  if (status === 401) return "The gateway rejects this token. Was it rotated?";
-  if (status === 429) return "Too many wrong tokens were tried. Wait a minute, then sign in again.";
-  return message;
+function reasonOf({ status }: ControlProblem): string {
+  return status === 401
+    ? "Your session has ended. Sign in again."
+    : "Too many wrong tokens were tried. Wait a minute, then sign in again.";
+}
+
+/** Finds out whether this browser has a session. */
+export async function resumeSession(): Promise<void> {
+  try {
+    begin(await fetchJson<Me>("/v1/me", { isLogin: true }));
+  } catch (error) {
+    const { status, message } = error as ControlProblem;
+    end(status === 401 ? undefined : message);
+  }
+}
+
+/**
+ * Exchanges a token for a session.
+ *
+ * @throws ControlProblem with a reason for the login page
+ */
+export async function signIn(token: string): Promise<void> {
+  begin(await fetchJson<Me>("/v1/login", { method: "POST", body: { token }, isLogin: true }));
+}
+
+/** Ends the session, at the gateway too. */
+export async function signOut(): Promise<void> {
+  await request("/v1/logout", { method: "POST" }).catch(() => {});
+  end();
 }
 
 async function problemOf(response: Response): Promise<ControlProblem> {

@@ -40,7 +40,8 @@ export type Status = {
 };
 
 /** One run of `GET /v1/runs`. */
-export type Run = ControlRun & { readonly session_id: string };
+export type Run = ControlRun &
+  Pick<Identity, "principal" | "client_address"> & { readonly session_id: string };
 
 /** `GET /v1/runs`. */
 export type Runs = {
@@ -79,10 +80,28 @@ export type Policy = {
   readonly issues: readonly PolicyIssue[];
   readonly reloads: { readonly ok: number; readonly failed: number };
   readonly files: readonly string[];
+  /** The source, if it is one file. */
+  readonly text?: string;
+  /** The file that an apply writes. */
+  readonly file?: string;
+  /** Whether the gateway can write the file. */
+  readonly writable?: boolean;
+  /** The line of each rule, where it is known. */
+  readonly lines?: Readonly<Record<string, number>>;
   readonly rules: readonly string[];
   readonly document: { readonly rules?: Readonly<Record<string, unknown>> } & Readonly<
     Record<string, unknown>
   >;
+};
+
+/** A policy that was active. */
+export type PolicyVersion = {
+  readonly hash: string;
+  readonly applied_at: number;
+  readonly operator: string;
+  readonly source: string;
+  readonly comment?: string;
+  readonly text?: string;
 };
 
 /** The effect of a change on the events that pass. */
@@ -110,8 +129,16 @@ export type Comparison = {
   };
 };
 
+/** Who and what a decision was about. */
+type Identity = {
+  readonly principal?: string;
+  readonly client_address?: string;
+  readonly tool?: string;
+  readonly path?: string;
+};
+
 /** One entry of the log. */
-export type Entry = Readonly<LogEntry>;
+export type Entry = Readonly<LogEntry> & Identity;
 
 /** `GET /v1/receipts`. */
 export type Entries = { readonly entries: readonly Entry[]; readonly cursor?: string };
@@ -129,9 +156,59 @@ export type Explanation = {
 export type Counts = {
   readonly counts: readonly {
     readonly count: number;
+    /** The start of the time bucket, when time was split. */
+    readonly from?: number;
     readonly values: Readonly<Record<string, string | boolean | null>>;
   }[];
 };
 
 /** One decision of the live feed. */
-export type FeedItem = Readonly<Omit<ControlFeedItem, "forwarded" | "blocked">>;
+export type FeedItem = Readonly<Omit<ControlFeedItem, "forwarded" | "blocked">> & Identity;
+
+/** `GET /v1/agents`. */
+export type Agents = { readonly items: readonly AgentState[]; readonly partial?: true };
+
+/** An agent as the gateway sees it. */
+export type AgentState = {
+  readonly name: string;
+  /** Viewers get the host only. */
+  readonly url: string;
+  readonly health: "ok" | "failing" | "unknown";
+  readonly open_runs: number;
+  readonly last_success_at?: number;
+  readonly recent_failures: readonly {
+    readonly at: number;
+    readonly code: string;
+    readonly reason: string;
+  }[];
+  /** An operator stopped it; it gets no new runs. */
+  readonly contained?: { readonly operator: string; readonly at: number };
+};
+
+/** `GET /v1/stop-all`. */
+export type StopAll = {
+  readonly agents: readonly string[];
+  readonly runs: readonly Run[];
+  readonly partial?: true;
+};
+
+/** `GET /v1/capabilities`. Times are in seconds. */
+export type Capabilities = {
+  readonly items: readonly Capability[];
+  readonly cursor?: string;
+};
+
+/** A token that this gateway issued. */
+export type Capability = {
+  readonly id: string;
+  readonly agent: string;
+  readonly session?: string;
+  readonly principal?: string;
+  readonly scopes: readonly string[];
+  readonly max_events?: number;
+  readonly remaining?: number;
+  readonly expires_at: number;
+  readonly issued_at: number;
+  readonly operator: string;
+  readonly revoked: boolean;
+};

@@ -1,53 +1,55 @@
 import { useSyncExternalStore } from "react";
 
-/** The operator's session, and why the last one ended. */
-export type Session = {
-  readonly token: string | undefined;
-  /** The reason for the login page, in words. */
-  readonly reason: string | undefined;
+/** What an operator may do: read; also act on runs and tokens; also change the policy. */
+export const ROLES = ["viewer", "operator", "admin"] as const;
+
+/** The role of an operator. */
+export type Role = (typeof ROLES)[number];
+
+/** `GET /v1/me`. */
+export type Me = {
+  readonly operator: string;
+  readonly role: Role;
+  readonly method: string;
+  /** Repeated with each change; only this page can read it. */
+  readonly csrf?: string;
 };
 
-const KEY = "countersign.admin-token";
-const listeners = new Set<() => void>();
-let session: Session = { token: kept(), reason: undefined };
+/**
+ * The operator's session. The gateway keeps it and the browser has its cookie, which no script can read; the page
+ * keeps no token.
+ */
+export type Session =
+  /** The page has not asked the gateway yet. */
+  | { readonly state: "unknown" }
+  | { readonly state: "in"; readonly me: Me }
+  | {
+      readonly state: "out";
+      /** Why the last session ended, in words. */
+      readonly reason: string | undefined;
+    };
 
-/** Reads the stored token; a browser that forbids storage has none. */
-function kept(): string | undefined {
-  try {
-    return sessionStorage.getItem(KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
+const listeners = new Set<() => void>();
+let session: Session = { state: "unknown" };
 
 function replace(next: Session): void {
   session = next;
   for (const listener of listeners) listener();
 }
 
-/** The token in use; it is never part of an address, and no other tab gets it. */
-export function currentToken(): string | undefined {
-  return session.token;
+/** The CSRF token of the session. */
+export function currentCsrf(): string | undefined {
+  return session.state === "in" ? session.me.csrf : undefined;
 }
 
-/** Starts a session with a token. It survives a reload of this tab only if the operator asks for it. */
-export function signIn(token: string, isKept: boolean): void {
-  try {
-    if (isKept) sessionStorage.setItem(KEY, token);
-  } catch {
-    // It then lasts until the page is loaded again.
-  }
-  replace({ token, reason: undefined });
+/** Begins a session of this page. */
+export function begin(me: Me): void {
+  replace({ state: "in", me });
 }
 
-/** Removes the token and stores the reason. */
-export function signOut(reason?: string): void {
-  try {
-    sessionStorage.removeItem(KEY);
-  } catch {
-    // A browser that forbids storage has stored nothing.
-  }
-  replace({ token: undefined, reason });
+/** Ends the session of this page and stores the reason. */
+export function end(reason?: string): void {
+  replace({ state: "out", reason });
 }
 
 function subscribe(listener: () => void): () => void {
@@ -58,4 +60,16 @@ function subscribe(listener: () => void): () => void {
 /** The session, for a component. */
 export function useSession(): Session {
   return useSyncExternalStore(subscribe, () => session);
+}
+
+/** The operator of the session, for a component of a page. */
+export function useMe(): Me {
+  const current = useSession();
+  if (current.state !== "in") throw new TypeError("an operator is known on pages only");
+  return current.me;
+}
+
+/** Whether a role has at least the rights of another one. */
+export function hasRole(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }

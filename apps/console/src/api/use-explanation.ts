@@ -4,6 +4,8 @@ import { ControlProblem, fetchJson } from "./request.js";
 
 /** Explanations do not change while a gateway runs; a policy's own rule may have none. */
 const known = new Map<string, Promise<Explanation | undefined>>();
+/** What has arrived, so that a row that scrolls into sight has its height at once. */
+const arrived = new Map<string, Explanation | undefined>();
 
 function explain(name: string): Promise<Explanation | undefined> {
   let explanation = known.get(name);
@@ -16,6 +18,7 @@ function explain(name: string): Promise<Explanation | undefined> {
       },
     );
     known.set(name, explanation);
+    void explanation.then((found) => arrived.set(name, found));
   }
   return explanation;
 }
@@ -24,7 +27,7 @@ function explain(name: string): Promise<Explanation | undefined> {
 export function useExplanation(name: string | undefined): Explanation | undefined {
   const [found, setFound] = useState<{ name: string; explanation: Explanation | undefined }>();
   useEffect(() => {
-    if (name === undefined) return undefined;
+    if (name === undefined || arrived.has(name)) return undefined;
     let isGone = false;
     void explain(name).then((explanation) => {
       if (!isGone) setFound({ name, explanation });
@@ -33,5 +36,6 @@ export function useExplanation(name: string | undefined): Explanation | undefine
       isGone = true;
     };
   }, [name]);
-  return found?.name === name ? found?.explanation : undefined;
+  if (name === undefined) return undefined;
+  return found?.name === name ? found.explanation : arrived.get(name);
 }

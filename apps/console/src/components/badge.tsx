@@ -3,7 +3,7 @@ import type { Classification } from "@countersign/core";
 import { VERDICT_LABELS } from "../api/verdict.js";
 import type { Verdict } from "../api/verdict.js";
 
-const SIGNS: Readonly<Record<Verdict, string>> = { allowed: "✓", blocked: "✕", noted: "!" };
+const SIGNS: Readonly<Record<Verdict, string>> = { allowed: "✓", blocked: "✕", would_block: "!" };
 
 /** A verdict as colour, sign and label. */
 export function VerdictBadge({ verdict }: { readonly verdict: Verdict }): ReactNode {
@@ -24,12 +24,17 @@ const STATES: ReadonlyMap<string, string> = new Map([
   ["running", "running"],
   ["finished", "allowed"],
   ["failed", "blocked"],
-  ["stopped", "noted"],
+  ["stopped", "would_block"],
   ["ready", "allowed"],
   ["not ready", "blocked"],
-  ["draining", "noted"],
+  ["draining", "would_block"],
   ["enforce", "enforce"],
-  ["observe", "noted"],
+  ["observe", "would_block"],
+  ["ok", "allowed"],
+  ["attention", "would_block"],
+  ["failing", "blocked"],
+  ["valid", "allowed"],
+  ["revoked", "blocked"],
 ]);
 
 /** The state of a run, a gateway or a policy. */

@@ -12,6 +12,14 @@ export function dateOf(moment: Date): string {
   return `${day} ${clockOf(moment)}`;
 }
 
+/** The local time to the second, and the day unless it is today. */
+export function shortOf(moment: Date, hasDay: boolean): string {
+  const [day = "", time = ""] = dateOf(moment).slice(0, -4).split(" ");
+  return hasDay && moment.toDateString() !== new Date().toDateString()
+    ? `${day.slice(5)} ${time}`
+    : time;
+}
+
 /** A length of time in its two largest units. */
 export function ageOf(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));

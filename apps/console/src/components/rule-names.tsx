@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Text } from "./text.js";
+import { visibleText } from "./visible-text.js";
 
 /** The rule of a decision, and before it how many others would have said the same; their names on hover. */
 export function RuleNames({
@@ -9,12 +10,13 @@ export function RuleNames({
   readonly rule: string;
   readonly further?: readonly string[] | undefined;
 }): ReactNode {
+  const others = visibleText(further.join(", "));
   return (
     <>
       {further.length === 0 ? null : (
-        <span className="faint" title={further.join(", ")}>
+        <span className="faint" title={others}>
           <span aria-hidden="true">+{further.length}</span>
-          <span className="unseen">also {further.join(", ")}</span>{" "}
+          <span className="unseen">also {others}</span>{" "}
         </span>
       )}
       <Text value={rule} />

@@ -41,7 +41,10 @@ export function Failure({
         <Text value={problem.message} isWrapped />
       </strong>
       <p>
-        {remedyOf(problem)} <code>{problem.code}</code>
+        {remedyOf(problem)}{" "}
+        <code>
+          <Text value={problem.code} isWrapped />
+        </code>
       </p>
       {onRetry === undefined ? null : (
         <button type="button" onClick={onRetry}>
@@ -56,6 +59,9 @@ function remedyOf({ status, code }: ControlProblem): string {
   if (status === 0) return "Check that the gateway is running; this page retries automatically.";
   if (code === "RECEIPT_UNKNOWN")
     return "The log has no entry with this number yet. See the newest receipts.";
+  if (code === "NOT_FOUND") return "This gateway does not offer this.";
+  if (code === "ERR_CONTROL_ROLE") return "Ask an operator with that role.";
+  if (status === 409) return "Look at the current state, then try again.";
   if (status === 404)
     return "The run may have ended, or another gateway holds it. See the list of runs.";
   if (status === 503)

@@ -1,15 +1,18 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
-import { ageOf, clockOf, dateOf, gapOf } from "./format-time.js";
+import { ageOf, clockOf, dateOf, gapOf, shortOf } from "./format-time.js";
 
 /** A moment: the local time, with the exact UTC on hover. */
 export function Time({
   at,
   isFull = false,
+  isShort = false,
 }: {
   readonly at: number;
   /** With the day. */
   readonly isFull?: boolean;
+  /** Without milliseconds; with `isFull`, today has no day. */
+  readonly isShort?: boolean;
 }): ReactNode {
   const moment = new Date(at);
   const isSound = !Number.isNaN(moment.getTime());
@@ -17,7 +20,7 @@ export function Time({
   const exact = moment.toISOString();
   return (
     <time dateTime={exact} title={exact} className="number">
-      {isFull ? dateOf(moment) : clockOf(moment)}
+      {isShort ? shortOf(moment, isFull) : isFull ? dateOf(moment) : clockOf(moment)}
     </time>
   );
 }

@@ -1,6 +1,4 @@
 import type { FeedItem } from "../api/responses.js";
-import { verdictOf } from "../api/verdict.js";
-import { RateBins } from "./rate-bins.js";
 
 /** The state of the connection to the gateway. */
 export type ConnectionState = "connecting" | "live" | "lost";
@@ -16,24 +14,16 @@ export type FeedView = {
   readonly lost: number;
 };
 
-/** The number of events that violated a rule. */
-export type RuleCount = { readonly rule: string; readonly blocked: number; readonly noted: number };
-
 /** The number of decisions kept. */
-export const MAX_ITEMS = 5000;
-
-/** Names of rules that are counted; an agent cannot make more up, but a policy may be long. */
-const MAX_RULES = 500;
+export const MAX_ITEMS = 10_000;
 
 /** The shortest time between two notifications of components. */
 const TELL_MS = 100;
 
 /** Owns the state of the live feed. */
 export class FeedStore {
-  readonly rates = new RateBins();
   #items: FeedItem[] = [];
   #seen = new Set<number>();
-  #rules = new Map<string, { blocked: number; noted: number }>();
   #total = 0;
   #lost = 0;
   #connection: ConnectionState = "connecting";
@@ -41,19 +31,13 @@ export class FeedStore {
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /**
-   * Adds decisions in order. After a reconnect the gateway repeats its last ones; known ones are ignored.
-   *
-   * @param at the second to draw them at; their own time for those from before the connection
-   */
-  push(items: readonly FeedItem[], at?: number): void {
+  /** Adds decisions in order. After a reconnect the gateway repeats its last ones; known ones are ignored. */
+  push(items: readonly FeedItem[]): void {
     for (const item of items) {
       if (this.#seen.has(item.seq)) continue;
       this.#seen.add(item.seq);
       this.#items.push(item);
       this.#total += 1;
-      this.rates.add(verdictOf(item), at ?? item.received_at);
-      this.#count(item);
     }
     if (this.#items.length > MAX_ITEMS * 1.1) {
       for (const old of this.#items.splice(0, this.#items.length - MAX_ITEMS)) {
@@ -76,33 +60,12 @@ export class FeedStore {
     this.#changed();
   }
 
-  /** The rules that were violated most often, in descending order. */
-  topRules(most: number): RuleCount[] {
-    return [...this.#rules]
-      .map(([rule, counts]) => ({ rule, ...counts }))
-      .sort((one, other) => other.blocked + other.noted - one.blocked - one.noted)
-      .slice(0, most);
-  }
-
   readonly view = (): FeedView => this.#view;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
-
-  #count(item: FeedItem): void {
-    const verdict = verdictOf(item);
-    if (verdict === "allowed") return;
-    const rule = item.rule ?? "gateway/invalid";
-    let counts = this.#rules.get(rule);
-    if (counts === undefined) {
-      if (this.#rules.size >= MAX_RULES) return;
-      counts = { blocked: 0, noted: 0 };
-      this.#rules.set(rule, counts);
-    }
-    counts[verdict] += 1;
-  }
 
   #changed(): void {
     if (this.#timer !== undefined) return;

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "react";
 import type { Entries, Entry, FeedItem, Runs, Status } from "../api/responses.js";
 import { fetchJson } from "../api/request.js";
 import { useResource } from "../api/use-resource.js";
+import { decisionOfEntry } from "../decisions/decision.js";
 import { FeedStore } from "./feed-store.js";
 import type { FeedView } from "./feed-store.js";
 
@@ -67,9 +68,9 @@ async function runsAt(gateway: string, signal: AbortSignal): Promise<ReadonlySet
 }
 
 /** An entry as the feed would have told it; of its event the log keeps the kind. */
-function itemOf({ receipt, ...entry }: Entry): FeedItem {
-  const type =
-    typeof receipt.event_type === "string" ? receipt.event_type : receipt.event_type.custom;
+function itemOf(entry: Entry): FeedItem {
+  const { receipt, principal, client_address, tool, path } = entry;
+  const { event_type: type } = decisionOfEntry(entry);
   return {
     seq: entry.seq,
     receipt_id: receipt.id,
@@ -84,6 +85,10 @@ function itemOf({ receipt, ...entry }: Entry): FeedItem {
     ...(receipt.target === undefined ? {} : { target: receipt.target }),
     allowed: receipt.allowed,
     mode: entry.mode,
+    ...(principal === undefined ? {} : { principal }),
+    ...(client_address === undefined ? {} : { client_address }),
+    ...(tool === undefined ? {} : { tool }),
+    ...(path === undefined ? {} : { path }),
     ...(entry.rule === undefined ? {} : { rule: entry.rule }),
     ...(entry.further_rules === undefined ? {} : { further_rules: entry.further_rules }),
     ...(receipt.denial_reason === undefined ? {} : { denial_reason: receipt.denial_reason }),

@@ -36,8 +36,6 @@ async function readAll(response: Response, store: FeedStore): Promise<"ended" | 
   if (reader === undefined) return "ended";
   const decoder = createSseDecoder();
   const text = new TextDecoder();
-  // The first decisions are older than the connection, so they are drawn at their own time.
-  const openedAt = Date.now();
   for (;;) {
     const read = await readWithin(reader, SILENCE_MS);
     if (read === undefined) {
@@ -49,8 +47,7 @@ async function readAll(response: Response, store: FeedStore): Promise<"ended" | 
     const left = LEFT_OUT.exec(text.decode(value, { stream: true }));
     if (left !== null) store.skip(Number(left[1]));
     const items = decoder.push(value).map(({ data }) => JSON.parse(data) as FeedItem);
-    const isFirst = Date.now() - openedAt < 500;
-    if (items.length > 0) store.push(items, isFirst ? undefined : Date.now());
+    if (items.length > 0) store.push(items);
   }
 }
 

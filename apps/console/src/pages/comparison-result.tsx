@@ -16,6 +16,13 @@ const SIGNS: Readonly<Record<Effect, string>> = {
   same: "=",
 };
 
+/** The effect of a candidate in a sentence. */
+export function effectSays({ verdict, recorded }: Comparison): string {
+  if (recorded === undefined) return MEANS[verdict];
+  const { judged, newly_blocked: blocked, newly_allowed: allowed } = recorded;
+  return `${MEANS[verdict]} Of the newest ${judged.toLocaleString()} decisions, ${blocked.toLocaleString()} would be newly blocked and ${allowed.toLocaleString()} newly allowed.`;
+}
+
 /** The differences between the active policy and a candidate, block by block. */
 export function ComparisonResult({ comparison }: { readonly comparison: Comparison }): ReactNode {
   const { verdict, blocks, recorded } = comparison;
@@ -63,8 +70,8 @@ function Recorded({
       <strong className="number">{(blocked + allowed).toLocaleString()} would change</strong>:{" "}
       {blocked.toLocaleString()} newly blocked, {allowed.toLocaleString()} newly allowed.{" "}
       <span className="faint">
-        Receipts hold no payloads: the gateway compared class, event type and target, not tools,
-        texts and conditions.
+        Receipts hold no payloads: the gateway compared class, event type and target. Rates
+        (velocity, events per second), texts and conditions are left out.
       </span>
     </p>
   );

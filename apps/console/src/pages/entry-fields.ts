@@ -64,6 +64,22 @@ export function fieldsOf(entry: Entry): EntryField[] {
     },
     ...optional(
       {
+        name: "principal",
+        says: "The principal of the run or request; a keyed hash if the configuration says so",
+        ...more("principal", entry.principal),
+      },
+      entry.principal,
+    ),
+    ...optional(
+      {
+        name: "client_address",
+        says: "The address of the client, as the gateway believes it",
+        ...more("client_address", entry.client_address),
+      },
+      entry.client_address,
+    ),
+    ...optional(
+      {
         name: "session_id",
         says: "The session of the run",
         ...more("session_id", receipt.session_id),
@@ -88,6 +104,18 @@ export function fieldsOf(entry: Entry): EntryField[] {
       value: receipt.classification,
       says: "The class: the effect of the event on the screen",
     },
+    ...optional(
+      { name: "tool", says: "The tool that the event is about", ...more("tool", entry.tool) },
+      entry.tool,
+    ),
+    ...optional(
+      {
+        name: "path",
+        says: "The path of the state or activity that decided; never a value",
+        ...more("path", entry.path),
+      },
+      entry.path,
+    ),
     ...optional(
       { name: "target", says: "The component that the event targets" },
       targetName(entry),

@@ -26,8 +26,8 @@ export function EntryTable({
             <th scope="col">Time</th>
             <th scope="col">Decision</th>
             <th scope="col">Class</th>
-            <th scope="col">Event type</th>
-            <th scope="col">Target</th>
+            <th scope="col">What</th>
+            <th scope="col">Place</th>
             {isOfOneRun ? null : (
               <>
                 <th scope="col">Agent</th>
@@ -77,10 +77,10 @@ function EntryRow({
         >
           {entry.direction === "inbound" ? "↑" : "↓"}
         </span>{" "}
-        <Text value={eventName(entry)} />
+        <Text value={entry.tool ?? eventName(entry)} />
       </td>
       <td className="name">
-        <Text value={targetName(entry)} />
+        <Text value={entry.path ?? targetName(entry)} />
       </td>
       {isOfOneRun ? null : (
         <>

@@ -75,7 +75,16 @@ test("every member of an entry is explained", () => {
       allowed: false,
       denial_reason: "no",
     },
-    { run_id: "r", thread_id: "t", rule: "x", emitted_hash: "0" },
+    {
+      run_id: "r",
+      thread_id: "t",
+      rule: "x",
+      emitted_hash: "0",
+      principal: "bob",
+      client_address: "::1",
+      tool: "pay",
+      path: "/a",
+    },
   );
   const named = new Set(fieldsOf(whole).map(({ name }) => name));
   const elsewhere = new Set(["receipt"]);

@@ -4,6 +4,7 @@ import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
 import { CopyButton } from "../components/copy-button.js";
 import { Field } from "../components/field.js";
+import { Reason, useMissingRole } from "../components/needs-role.js";
 import { Failure } from "../components/states.js";
 import { Text } from "../components/text.js";
 import { Time } from "../components/time.js";
@@ -36,9 +37,10 @@ const UNITS = [
 ] as const;
 
 /** Issues a token, which is shown once. */
-export function IssueForm(): ReactNode {
+export function IssueForm({ onIssued }: { readonly onIssued: () => void }): ReactNode {
   const [draft, setDraft] = useState(EMPTY);
   const [isBusy, setBusy] = useState(false);
+  const missing = useMissingRole("operator");
   const [fault, setFault] = useState<string>();
   const [problem, setProblem] = useState<ControlProblem>();
   const [issued, setIssued] = useState<Issued>();
@@ -54,6 +56,7 @@ export function IssueForm(): ReactNode {
     try {
       setIssued(await fetchJson<Issued>("/v1/capabilities", { method: "POST", body: grant.body }));
       announce("A token was issued");
+      onIssued();
     } catch (error) {
       if (error instanceof ControlProblem) setProblem(error);
     }
@@ -135,8 +138,9 @@ export function IssueForm(): ReactNode {
           </p>
         )}
         {problem === undefined ? null : <Failure problem={problem} />}
+        <Reason text={missing} />
         <div className="buttons">
-          <button type="submit" className="primary" disabled={isBusy}>
+          <button type="submit" className="primary" disabled={missing !== undefined || isBusy}>
             Issue
           </button>
         </div>

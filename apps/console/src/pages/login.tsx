@@ -1,35 +1,42 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import { fetchJson, reasonOf } from "../api/request.js";
+import { fetchJson, signIn } from "../api/request.js";
 import type { ControlProblem } from "../api/request.js";
-import { signIn, useSession } from "../api/session.js";
 import { Mark } from "../components/mark.js";
+import { Text } from "../components/text.js";
 
-/** The form for the admin token. */
-export function LoginPage(): ReactNode {
-  const { reason } = useSession();
+/** `GET /v1/login`. */
+type Methods = { readonly methods: readonly string[]; readonly oidc?: { readonly name: string } };
+
+/** The login: a token, or the identity provider. */
+export function LoginPage({ reason }: { readonly reason: string | undefined }): ReactNode {
   const [token, setToken] = useState("");
-  const [isKept, setKept] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
+  const [methods, setMethods] = useState<Methods>();
+  useEffect(() => {
+    fetchJson<Methods>("/v1/login", { isLogin: true })
+      .then(setMethods)
+      // The form for a token works without it.
+      .catch(() => {});
+  }, []);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const tried = token.trim();
     if (tried === "") {
-      setFailure("Enter the admin token.");
+      setFailure("Enter your token.");
       return;
     }
-    // A header takes nothing else; a token that was copied with a part of its line is told before it is tried.
+    // A token that was copied with a part of its line is told before it is tried.
     if (!/^[\x21-\x7e]+$/u.test(tried)) {
       setFailure("The token contains invalid characters. Copy it again.");
       return;
     }
     setBusy(true);
     try {
-      await fetchJson("/v1/status", { token: tried });
-      signIn(tried, isKept);
+      await signIn(tried);
     } catch (error) {
-      setFailure(reasonOf(error as ControlProblem));
+      setFailure(refusalOf(error as ControlProblem));
       setBusy(false);
     }
   };
@@ -46,8 +53,16 @@ export function LoginPage(): ReactNode {
             {told}
           </p>
         )}
+        {methods?.oidc === undefined ? null : (
+          <>
+            <a className="button primary" href="/v1/login/oidc">
+              Sign in with <Text value={methods.oidc.name} />
+            </a>
+            <p className="faint small-print">or with a token:</p>
+          </>
+        )}
         <label className="field">
-          <span>Admin token</span>
+          <span>Token</span>
           <input
             type="password"
             name="token"
@@ -58,23 +73,25 @@ export function LoginPage(): ReactNode {
             aria-describedby="token-help"
           />
         </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={isKept}
-            onChange={(event) => setKept(event.target.checked)}
-          />
-          <span>Keep the token until this tab is closed</span>
-        </label>
-        <button type="submit" className="primary" disabled={isBusy}>
+        <button
+          type="submit"
+          className={methods?.oidc === undefined ? "primary" : undefined}
+          disabled={isBusy}
+        >
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p id="token-help" className="faint small-print">
-          <code>countersign demo</code> prints the token in its terminal.{" "}
-          <code>countersign serve</code> prints it once, at its first start. For a new token, delete{" "}
-          <code>admin-token.sha256</code> from the key directory and restart.
+          <code>countersign operators add NAME --role viewer</code> prints a token of your own.{" "}
+          <code>countersign serve</code> and <code>countersign demo</code> print the admin token at
+          their first start. The browser keeps a session cookie, not the token.
         </p>
       </form>
     </main>
   );
+}
+
+function refusalOf({ status, message }: ControlProblem): string {
+  if (status === 401) return "The gateway rejects this token. Was it rotated?";
+  if (status === 429) return "Too many wrong tokens were tried. Wait a minute, then sign in again.";
+  return message;
 }

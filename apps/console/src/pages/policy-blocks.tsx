@@ -1,20 +1,30 @@
+import { useState } from "react";
 import type { ReactNode } from "react";
 import type { Policy } from "../api/responses.js";
 import { StateBadge } from "../components/badge.js";
-import { CopyButton } from "../components/copy-button.js";
+import { Reason } from "../components/needs-role.js";
 import { Text } from "../components/text.js";
 import { Scroll } from "../components/scroll.js";
 import { visibleText } from "../components/visible-text.js";
+import { ChangePolicy, useReadOnly } from "./apply-policy.js";
 import { policyBlocks } from "./format-policy.js";
+import type { PolicyBlock } from "./format-policy.js";
 
-/** The blocks of a policy, each with its settings in words, and the whole as it was loaded. */
-export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode {
-  const text = JSON.stringify(policy.document, undefined, 2);
+/** The blocks of a policy, each with its settings in words and the switch of its mode. */
+export function PolicyBlocks({
+  policy,
+  onChange,
+}: {
+  readonly policy: Policy;
+  readonly onChange: () => void;
+}): ReactNode {
+  const [switching, setSwitching] = useState<PolicyBlock>();
+  const readOnly = useReadOnly(policy);
   return (
     <section className="card" aria-labelledby="blocks">
       <div className="head">
         <h2 id="blocks">Blocks and settings</h2>
-        <CopyButton text={text} what="policy as JSON" />
+        <Reason text={readOnly} />
       </div>
       <Scroll title="Blocks, scroll sideways">
         <table>
@@ -35,6 +45,17 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
                 </td>
                 <td>
                   <StateBadge name={block.mode} />
+                  {block.mode === "off" ? null : (
+                    <button
+                      type="button"
+                      className="small"
+                      disabled={readOnly !== undefined}
+                      onClick={() => setSwitching(block)}
+                    >
+                      {block.mode === "observe" ? "Enforce…" : "Observe…"}
+                      <span className="unseen"> block {visibleText(block.name)}</span>
+                    </button>
+                  )}
                 </td>
                 <td>
                   {block.settings.length === 0 ? (
@@ -54,22 +75,52 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
           </tbody>
         </table>
       </Scroll>
-      <p className="faint small-print">
-        Rules, in order of evaluation: {policy.rules.length === 0 ? "none" : null}
-        {policy.rules.map((rule, at) => (
-          <span key={rule}>
-            {at === 0 ? "" : ", "}
-            <Text value={rule} isWrapped />
-          </span>
-        ))}
-        .
-      </p>
-      <details>
-        <summary>Full policy as loaded</summary>
-        <pre className="wrapped" tabIndex={0} aria-label="Policy as JSON">
-          {text.split("\n").map(visibleText).join("\n")}
-        </pre>
-      </details>
+      {switching === undefined ? null : (
+        <SwitchMode
+          policy={policy}
+          block={switching}
+          onDone={() => {
+            setSwitching(undefined);
+            onChange();
+          }}
+        />
+      )}
     </section>
+  );
+}
+
+function SwitchMode({
+  policy,
+  block: { name, mode },
+  onDone,
+}: {
+  readonly policy: Policy;
+  readonly block: PolicyBlock;
+  readonly onDone: () => void;
+}): ReactNode {
+  const next = mode === "observe" ? "enforce" : "observe";
+  return (
+    <ChangePolicy
+      title={next === "enforce" ? "Enforce this block?" : "Only observe with this block?"}
+      action={next === "enforce" ? "Enforce" : "Observe"}
+      path="/v1/policy/mode"
+      body={{ block: name, mode: next, expect: policy.hash }}
+      done={`The block ${visibleText(name)} is in ${next} mode`}
+      onDone={onDone}
+    >
+      <p>
+        Block{" "}
+        <strong>
+          <Text value={name} isWrapped />
+        </strong>
+        :{" "}
+        {next === "enforce"
+          ? "the gateway blocks events that violate its rules. See above which events that would have been."
+          : "the gateway forwards events that violate its rules and records the rule. Nothing of this block is blocked any more."}
+      </p>
+      <p className="faint">
+        The gateway writes the mode into the policy file and keeps its comments.
+      </p>
+    </ChangePolicy>
   );
 }

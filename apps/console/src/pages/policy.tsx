@@ -8,9 +8,12 @@ import { StateBadge } from "../components/badge.js";
 import { CopyButton } from "../components/copy-button.js";
 import { Failure, Loading } from "../components/states.js";
 import { Text } from "../components/text.js";
-import { ComparePolicy } from "./compare-policy.js";
+import { useMissingRole } from "../components/needs-role.js";
+import { CandidatePolicy } from "./candidate-policy.js";
 import { PolicyBlocks } from "./policy-blocks.js";
+import { PolicyHistory } from "./policy-history.js";
 import { PolicyIssues } from "./policy-issues.js";
+import { PolicyText } from "./policy-text.js";
 import { WouldBlock } from "./would-block.js";
 
 type Reload =
@@ -23,6 +26,8 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
   const { data, problem, reload } = useResource<Policy>("/v1/policy", 5000);
   const [isBusy, setBusy] = useState(false);
   const [result, setResult] = useState<Reload>();
+  const [draft, setDraft] = useState("");
+  const missing = useMissingRole("admin");
   const reloadFile = async (): Promise<void> => {
     setBusy(true);
     const next = await reloadPolicy();
@@ -35,7 +40,12 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
     <>
       <div className="head">
         <h1 tabIndex={-1}>Policy</h1>
-        <button type="button" onClick={reloadFile} disabled={isBusy}>
+        <button
+          type="button"
+          onClick={reloadFile}
+          disabled={isBusy || missing !== undefined}
+          title={missing}
+        >
           {isBusy ? "Reading…" : "Reload policy"}
         </button>
       </div>
@@ -51,12 +61,21 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
           {data.stale && result?.kind !== "refused" ? <Stale issues={data.issues} /> : null}
           <Facts policy={data} />
           <WouldBlock query={query} mode={data.mode} />
-          <ComparePolicy policy={data} />
-          <PolicyBlocks policy={data} />
+          <PolicyBlocks policy={data} onChange={reload} />
+          <PolicyText policy={data} line={lineOf(query)} />
+          <CandidatePolicy policy={data} draft={draft} onDraft={setDraft} onApplied={reload} />
+          {data.writable === undefined ? null : (
+            <PolicyHistory policy={data} onChange={reload} onInspect={setDraft} />
+          )}
         </>
       )}
     </>
   );
+}
+
+function lineOf(query: URLSearchParams): number | undefined {
+  const line = query.get("line") ?? "";
+  return /^\d{1,6}$/u.test(line) ? Number(line) : undefined;
 }
 
 async function reloadPolicy(): Promise<Reload> {

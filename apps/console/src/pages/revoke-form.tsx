@@ -2,14 +2,16 @@ import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
 import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
+import { Reason, useMissingRole } from "../components/needs-role.js";
 import { Failure } from "../components/states.js";
 import { Text } from "../components/text.js";
 import { capabilityIdOf } from "./capability-id.js";
 
 /** Revokes a token by its id, or by itself: it does not leave the page. */
-export function RevokeForm(): ReactNode {
+export function RevokeForm({ onRevoked }: { readonly onRevoked: () => void }): ReactNode {
   const [draft, setDraft] = useState("");
   const [isBusy, setBusy] = useState(false);
+  const missing = useMissingRole("operator");
   const [problem, setProblem] = useState<ControlProblem>();
   const [revoked, setRevoked] = useState<string>();
   const id = capabilityIdOf(draft);
@@ -24,6 +26,7 @@ export function RevokeForm(): ReactNode {
       setRevoked(id);
       setDraft("");
       announce("The token was revoked");
+      onRevoked();
     } catch (error) {
       if (error instanceof ControlProblem) setProblem(error);
     }
@@ -67,8 +70,13 @@ export function RevokeForm(): ReactNode {
             </span>
           </p>
         )}
+        <Reason text={missing} />
         <div className="buttons">
-          <button type="submit" className="danger" disabled={isBusy || id === undefined}>
+          <button
+            type="submit"
+            className="danger"
+            disabled={missing !== undefined || isBusy || id === undefined}
+          >
             Revoke
           </button>
         </div>

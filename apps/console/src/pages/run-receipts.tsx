@@ -1,15 +1,25 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
+import { ControlProblem } from "../api/request.js";
 import { useResource } from "../api/use-resource.js";
 import { announce } from "../components/announce.js";
+import { useMissingRole } from "../components/needs-role.js";
+import { Conversation } from "../conversation/conversation.js";
+import { readPayloads } from "../conversation/read-payloads.js";
+import type { Kept } from "../conversation/read-payloads.js";
 import { Empty, Failure, Loading } from "../components/states.js";
 import { Timeline } from "../timeline/timeline.js";
 import { EntryTable } from "./entry-table.js";
+import { RunDownloads } from "./run-downloads.js";
 import { neighbours, rangeOf, readWindow, WINDOW } from "./run-window.js";
 import type { Place, RunWindow } from "./run-window.js";
 
 const ROWS = 200;
 const BEGIN: Place = { from: "oldest", cursors: [] };
+const FORBIDDEN: Kept = {
+  state: "none",
+  problem: new ControlProblem(403, "ERR_CONTROL_ROLE", "Evidence needs the role operator"),
+};
 const END: Place = { from: "newest", cursors: [] };
 
 /** The receipts of a run, a window of them at a time: as a picture, and as a table. */
@@ -23,6 +33,7 @@ export function RunReceipts({
   readonly isOpen: boolean;
 }): ReactNode {
   const [place, setPlace] = useState<Place>(BEGIN);
+  const mayRead = useMissingRole("operator") === undefined;
   const filter = new URLSearchParams({ session_id: session, run_id: run }).toString();
   // Only the end of the log grows, so other windows are not polled.
   const isAtEnd = place.from === "newest" ? place.cursors.length === 0 : true;
@@ -30,6 +41,10 @@ export function RunReceipts({
     `${filter} ${place.from} ${place.cursors.at(-1) ?? ""}`,
     isOpen && isAtEnd ? 2000 : undefined,
     (_path, { signal }) => readWindow(filter, place, signal),
+  );
+  // Each read of evidence is a receipt, so an open run is not polled for it.
+  const kept = useResource<Kept>(`${session}\n${run}\n${mayRead}`, undefined, (_path, options) =>
+    mayRead ? readPayloads(session, run, options) : Promise.resolve(FORBIDDEN),
   );
   if (data === undefined) {
     return problem === undefined ? (
@@ -46,10 +61,14 @@ export function RunReceipts({
   return (
     <>
       <section className="card" aria-labelledby="timeline">
-        <h2 id="timeline">Timeline</h2>
+        <div className="head">
+          <h2 id="timeline">Timeline</h2>
+          <RunDownloads session={session} run={run} page={data} kept={kept.data} />
+        </div>
         <Timeline entries={data.entries} />
         {data.total > WINDOW ? <Pages place={place} page={data} onGo={setPlace} /> : null}
       </section>
+      <Conversation entries={data.entries} kept={kept.data} />
       <Rows key={data.entries[0]?.seq} entries={data.entries} />
     </>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Run } from "../api/responses.js";
 import { hrefOf } from "../route/route.js";
+import { useMissingRole } from "../components/needs-role.js";
 import { StateBadge } from "../components/badge.js";
 import { Text } from "../components/text.js";
 import { Scroll } from "../components/scroll.js";
@@ -18,6 +19,7 @@ export function RunTable({
   readonly hasGateways?: boolean;
   readonly onStop?: (run: Run) => void;
 }): ReactNode {
+  const missing = useMissingRole("operator");
   return (
     <Scroll title="Runs, scroll sideways">
       <table>
@@ -26,6 +28,7 @@ export function RunTable({
             <th scope="col">Run</th>
             <th scope="col">State</th>
             <th scope="col">Agent</th>
+            <th scope="col">Principal</th>
             {isShort ? null : <th scope="col">Session</th>}
             {hasGateways ? <th scope="col">Gateway</th> : null}
             {isShort ? null : (
@@ -58,6 +61,15 @@ export function RunTable({
               <td className="name">
                 <Text value={run.agent} />
               </td>
+              <td className="name">
+                {run.principal === undefined ? (
+                  <span className="faint">anonymous</span>
+                ) : (
+                  <a href={hrefOf(["receipts"], { principal: run.principal })}>
+                    <Text value={run.principal} />
+                  </a>
+                )}
+              </td>
               {isShort ? null : (
                 <td className="name">
                   <a href={hrefOf(["receipts"], { session_id: run.session_id })}>
@@ -80,7 +92,13 @@ export function RunTable({
               {onStop === undefined ? null : (
                 <td>
                   {run.status === "running" ? (
-                    <button type="button" className="small danger" onClick={() => onStop(run)}>
+                    <button
+                      type="button"
+                      className="small danger"
+                      disabled={missing !== undefined}
+                      title={missing}
+                      onClick={() => onStop(run)}
+                    >
                       Stop
                     </button>
                   ) : null}

@@ -4,6 +4,7 @@ import type { ChatSession, Run } from "../api/responses.js";
 import { useResource } from "../api/use-resource.js";
 import { useExplanation } from "../api/use-explanation.js";
 import { hrefOf } from "../route/route.js";
+import { useMissingRole } from "../components/needs-role.js";
 import { StateBadge } from "../components/badge.js";
 import { Figure } from "../components/figure.js";
 import { Text } from "../components/text.js";
@@ -25,6 +26,7 @@ export function RunPage({
   const own: Run | undefined = found === undefined ? undefined : { ...found, session_id: session };
   const isOpen = own?.status === "running";
   const [isStopping, setStopping] = useState(false);
+  const missing = useMissingRole("operator");
   return (
     <>
       <p>
@@ -35,7 +37,13 @@ export function RunPage({
           Run <Text value={run} isWrapped />
         </h1>
         {isOpen ? (
-          <button type="button" className="danger" onClick={() => setStopping(true)}>
+          <button
+            type="button"
+            className="danger"
+            disabled={missing !== undefined}
+            title={missing}
+            onClick={() => setStopping(true)}
+          >
             Stop
           </button>
         ) : null}
@@ -70,6 +78,15 @@ function Facts({ run }: { readonly run: Run }): ReactNode {
       <section className="figures" aria-label="The run">
         <Figure title="State" note={<Age since={run.started_at} until={run.ended_at} />}>
           <StateBadge name={run.status} />
+        </Figure>
+        <Figure
+          title="Principal"
+          {...(run.principal === undefined
+            ? {}
+            : { href: hrefOf(["receipts"], { principal: run.principal }) })}
+          note={<Text value={run.client_address ?? ""} />}
+        >
+          {run.principal === undefined ? "anonymous" : <Text value={run.principal} />}
         </Figure>
         <Figure title="Agent" note={run.transport}>
           <Text value={run.agent} />

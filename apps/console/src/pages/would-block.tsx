@@ -31,7 +31,7 @@ export function WouldBlock({
     [hours],
   );
   const { data, problem, reload } = useResource<Counts>(
-    `/v1/receipts/counts?by=rule&noted=true&since=${since}`,
+    `/v1/receipts/counts?by=rule&would_block=true&since=${since}`,
     10_000,
   );
   const rows = (data?.counts ?? []).toSorted((one, other) => other.count - one.count);
@@ -99,7 +99,7 @@ function WouldBlockRule({
   return (
     <li>
       <div className="rule-head">
-        <a href={hrefOf(["receipts"], { rule, noted: "true", since: String(since) })}>
+        <a href={hrefOf(["receipts"], { rule, would_block: "true", since: String(since) })}>
           <code>
             <Text value={rule} />
           </code>
@@ -107,7 +107,7 @@ function WouldBlockRule({
         <span className="number">{count.toLocaleString()} forwarded so far</span>
       </div>
       <div className="bar" aria-hidden="true">
-        <span className="noted" style={{ width: `${(100 * count) / most}%` }} />
+        <span className="would_block" style={{ width: `${(100 * count) / most}%` }} />
       </div>
       <p className="faint">
         <InlineCode

@@ -15,7 +15,7 @@ test("an address leads back to the place it was made of, whatever its names are"
 });
 
 test("no address is the first page, and one that cannot be decoded is taken as it stands", () => {
-  for (const hash of ["", "#", "#/"]) expect(parseRoute(hash).parts).toEqual(["now"]);
+  for (const hash of ["", "#", "#/"]) expect(parseRoute(hash).parts).toEqual(["overview"]);
   expect(parseRoute("#/receipts/%zz?rule=%zz").parts).toEqual(["receipts", "%zz"]);
   expect(hrefOf(["live"], { rule: "", text: undefined, agent: "a" })).toBe("#/live?agent=a");
 });

@@ -9,7 +9,7 @@ export type Route = {
 /** Reads `#/page/part?filter=…`; what cannot be decoded is taken as it stands. */
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = splitOnce(hash.replace(/^#\/?/u, ""), "?");
-  const parts = path === "" ? ["now"] : path.split("/").map(decode);
+  const parts = path === "" ? ["overview"] : path.split("/").map(decode);
   return { parts, query: new URLSearchParams(query) };
 }
 

@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import type { FakePiece, FakeScript } from "@countersign/testkit";
 
-/** A policy under which some things pass, some are blocked and some are only noted. */
+/** A policy under which some things pass, some are blocked and some would be blocked in enforce mode. */
 export const MIXED_POLICY = `hushspec: "0.1.0"
 name: support desk
 rules:

@@ -24,12 +24,17 @@ export type OpenedConsole = {
 /** The time-out for a browser on a busy machine. */
 export const PATIENCE = 120_000;
 
+/** The browser itself reports that a page has no session yet, and that a run has no evidence. */
+const EXPECTED = /\/v1\/me$|\/evidence$|\/v1\/agents$|\/v1\/capabilities\?limit=500$/u;
+
 /** How a page is opened. */
 export type OpenOptions = {
   readonly context?: BrowserContextOptions;
   /** Another address than the gateway's: a proxy in between. */
   readonly url?: string;
   readonly isSignedIn?: boolean;
+  /** Another operator than the one of the admin token. */
+  readonly token?: string;
 };
 
 /** Starts gateway, agent and browser. */
@@ -37,10 +42,11 @@ export async function openConsole(
   policy = MIXED_POLICY,
   agent: FakeScript = TALKING_AGENT,
   config = "",
+  control = "",
 ): Promise<OpenedConsole> {
   assertBuilt();
   const [served, browser] = await Promise.all([
-    startServed(agent, { policy, config, consoleDirectory: CONSOLE_DIRECTORY }),
+    startServed(agent, { policy, config, control, consoleDirectory: CONSOLE_DIRECTORY }),
     startBrowser(),
   ]);
   const pageErrors: string[] = [];
@@ -58,6 +64,7 @@ export async function openConsole(
       page.on("pageerror", (error) => pageErrors.push(`error: ${error.message}`));
       page.on("console", (message) => {
         if (!["error", "warning"].includes(message.type())) return;
+        if (EXPECTED.test(message.location().url)) return;
         pageErrors.push(`${message.text()} ${message.location().url}`);
       });
       await page.addInitScript(() => {
@@ -67,7 +74,7 @@ export async function openConsole(
       });
       const url = options.url ?? served.running.controlUrl;
       await page.goto(`${url}/console${place}`);
-      if (options.isSignedIn !== false) await signIn(page, served.adminToken);
+      if (options.isSignedIn !== false) await signIn(page, options.token ?? served.adminToken);
       return page;
     },
     talk: async (session, run) => {
@@ -107,7 +114,15 @@ export function assertBuilt(): void {
 
 /** Types the token in, as a person does. */
 export async function signIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel("Admin token").fill(token);
+  await page.getByLabel("Token", { exact: true }).fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
+
+/** Replaces the text of the candidate, by keys. */
+export async function writeCandidate(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Candidate policy (YAML or JSON)").click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(text);
 }

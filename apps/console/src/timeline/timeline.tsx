@@ -60,7 +60,7 @@ export function Timeline({ entries }: { readonly entries: readonly Entry[] }): R
         </svg>
       </div>
       <p className="legend timeline-legend">
-        {(["allowed", "noted", "blocked"] as const).map((verdict) => (
+        {(["allowed", "would_block", "blocked"] as const).map((verdict) => (
           <span key={verdict}>
             <span className={`swatch ${verdict}`} aria-hidden="true" /> {VERDICT_LABELS[verdict]}
           </span>

@@ -3,7 +3,10 @@ import type { FormEvent, ReactNode } from "react";
 import type { Comparison, Policy, PolicyIssue } from "../api/responses.js";
 import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
+import { Reason } from "../components/needs-role.js";
 import { Failure } from "../components/states.js";
+import { PolicyEditor } from "../editor/policy-editor.js";
+import { ApplyPolicy, useReadOnly } from "./apply-policy.js";
 import { ComparisonResult } from "./comparison-result.js";
 import { PolicyIssues } from "./policy-issues.js";
 
@@ -15,12 +18,27 @@ type Outcome =
   | { readonly kind: "refused"; readonly issues: readonly PolicyIssue[] }
   | { readonly kind: "failed"; readonly problem: ControlProblem };
 
-/** Compares a candidate with the active policy before it is saved. */
-export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNode {
-  const [draft, setDraft] = useState("");
+/** A candidate: written with checks, compared with the active policy, and applied. */
+export function CandidatePolicy({
+  policy,
+  draft,
+  onDraft,
+  onApplied,
+}: {
+  readonly policy: Policy;
+  readonly draft: string;
+  readonly onDraft: (text: string) => void;
+  readonly onApplied: () => void;
+}): ReactNode {
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Outcome>();
+  const [isApplying, setApplying] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
+  const readOnly = useReadOnly(policy);
+  const write = (text: string): void => {
+    onDraft(text);
+    setOutcome(undefined);
+  };
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
@@ -34,37 +52,44 @@ export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNod
     setBusy(false);
   };
   const readFile = async (file: File | undefined): Promise<void> => {
-    if (file !== undefined) setDraft(await file.text());
+    if (file !== undefined) write(await file.text());
     if (chooser.current !== null) chooser.current.value = "";
   };
   return (
     <section className="card" aria-labelledby="compare">
-      <h2 id="compare">Compare with another policy</h2>
+      <div className="head">
+        <h2 id="compare">Candidate</h2>
+        <Reason text={readOnly} />
+      </div>
       <p className="faint">
-        Shows which events the candidate would newly allow or block, and how many of the newest
-        recorded decisions would change. Comparing does not load the candidate.
+        Write another policy and compare it: which events it would newly allow or block, and how
+        many of the newest recorded decisions would change. Ctrl-Space proposes keys and values.
       </p>
       <form className="stack" onSubmit={submit}>
-        <label className="field">
-          <span>Candidate policy (YAML or JSON)</span>
-          <textarea
-            rows={8}
-            value={draft}
-            spellCheck={false}
-            placeholder={'hushspec: "0.1.0"\nrules:\n  ag_ui: …'}
-            onChange={(event) => setDraft(event.target.value)}
-          />
-        </label>
+        <PolicyEditor
+          label="Candidate policy (YAML or JSON)"
+          hasChecks={policy.writable !== undefined}
+          text={draft}
+          onText={write}
+        />
         <div className="buttons">
           <button type="submit" className="primary" disabled={isBusy || draft.trim() === ""}>
             {isBusy ? "Comparing…" : "Compare"}
+          </button>
+          <button
+            type="button"
+            className="danger"
+            disabled={readOnly !== undefined || draft.trim() === "" || draft === policy.text}
+            onClick={() => setApplying(true)}
+          >
+            Apply…
           </button>
           <button type="button" onClick={() => chooser.current?.click()}>
             Choose a file
           </button>
           <button
             type="button"
-            onClick={() => setDraft(JSON.stringify(policy.document, undefined, 2))}
+            onClick={() => write(policy.text ?? JSON.stringify(policy.document, undefined, 2))}
           >
             Insert the active policy
           </button>
@@ -79,6 +104,17 @@ export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNod
         </div>
       </form>
       {outcome === undefined ? null : <CompareOutcome outcome={outcome} />}
+      {isApplying ? (
+        <ApplyPolicy
+          policy={policy}
+          text={draft}
+          comparison={outcome?.kind === "compared" ? outcome.comparison : undefined}
+          onDone={(isApplied) => {
+            setApplying(false);
+            if (isApplied) onApplied();
+          }}
+        />
+      ) : null}
     </section>
   );
 }
