@@ -7,6 +7,7 @@ import { registerDoctor } from "./commands/doctor/index.js";
 import { registerHelp } from "./commands/help.js";
 import { registerInit } from "./commands/init.js";
 import { registerKeys } from "./commands/keys/index.js";
+import { registerOperators } from "./commands/operators/index.js";
 import { registerPolicy } from "./commands/policy/index.js";
 import { registerReceipts } from "./commands/receipts/index.js";
 import { registerRedteam } from "./commands/redteam/index.js";
@@ -52,6 +53,7 @@ export function createProgram(): Command {
   registerPolicy(program);
   registerCapability(program);
   registerKeys(program);
+  registerOperators(program);
   registerReceipts(program);
   registerRedteam(program);
   registerDoctor(program);

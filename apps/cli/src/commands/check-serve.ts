@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import {
   assertKeysStart,
@@ -9,9 +9,11 @@ import {
   assertStoreStarts,
   findExposedKeys,
   inspectAccess,
+  inspectOperators,
   readKey,
   readRevocationFile,
   readTls,
+  readWebhookSecrets,
 } from "@countersign/gateway";
 import type { AcceptedMissing, GatewayConfig } from "@countersign/gateway";
 import type { CompiledPolicy } from "@countersign/policy";
@@ -67,6 +69,7 @@ export async function checkServe(
   options: CheckOptions = {},
 ): Promise<Finding[]> {
   const { listen, control, fleet } = config;
+  const { listener: scraped } = config.metrics;
   const mayBeTaken = options.whileRunning === true;
   return [
     await look("agents", () => checkAgents(config)),
@@ -78,8 +81,16 @@ export async function checkServe(
     await look("revocations", () => checkRevocations(config)),
     await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),
+    ...(config.webhook === undefined
+      ? []
+      : [await look("webhook", () => checkWebhook(config.webhook))]),
+    await look("operators", () => checkOperators(config)),
+    ...(control.tls === undefined ? [] : [await look("control tls", () => checkTls(control.tls))]),
     await look("listen", () => checkPort(listen.host, listen.port, mayBeTaken)),
     await look("control", () => checkPort(control.host, control.port, mayBeTaken)),
+    ...(scraped === undefined
+      ? []
+      : [await look("metrics", () => checkPort(scraped.host, scraped.port, mayBeTaken))]),
     ...(fleet === undefined
       ? []
       : [await look("fleet", () => checkPort(fleet.host, fleet.port, mayBeTaken))]),
@@ -171,12 +182,28 @@ async function checkAccess({ access }: GatewayConfig): Promise<string> {
   return [...said, ...away.map((problem) => `not reachable now: ${problem}`)].join(", ");
 }
 
-function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): string {
+/** As with clients: a provider that is out of reach is reported, a wrong file is a failure. */
+async function checkOperators({ control }: GatewayConfig): Promise<string> {
+  const { said, away } = await inspectOperators(control);
+  return [...said, ...away.map((problem) => `not reachable now: ${problem}`)].join(", ");
+}
+
+function checkRevocations(config: GatewayConfig): string {
+  const { revocationFile: file, receipts } = config;
   if (file === undefined) {
     return receipts.store.startsWith(EMBEDDED) ? "not configured" : "in the database of the store";
   }
-  if (!existsSync(file)) return `${file} will be created with the first revocation`;
+  if (!existsSync(file)) {
+    if (!isMadeAtStart(config, dirname(file))) assertFolder(dirname(file));
+    return `${file} will be created with the first revocation`;
+  }
   return `${file}, ${readRevocationFile(file).length} revocations`;
+}
+
+/** Whether the first start makes this folder, on the way to its keys or its store. */
+function isMadeAtStart({ keyDirectory, receipts }: GatewayConfig, folder: string): boolean {
+  const made = [keyDirectory, receipts.store.slice(EMBEDDED.length)];
+  return made.some((path) => `${path}${sep}`.startsWith(`${folder}${sep}`));
 }
 
 async function checkStore(
@@ -218,6 +245,13 @@ async function checkPostgres(config: GatewayConfig, accepted: AcceptedMissing): 
     }
     throw error;
   }
+}
+
+/** Nothing is sent: the receiver may be an on-call system. */
+function checkWebhook(webhook: GatewayConfig["webhook"]): string {
+  if (webhook === undefined) return "off";
+  readWebhookSecrets(webhook);
+  return `${webhook.url.origin}, ${[...webhook.events].join(", ")}`;
 }
 
 function checkTls(tls: GatewayConfig["listen"]["tls"]): string {

@@ -8,6 +8,8 @@ declare module "@countersign/core" {
     ERR_CLI_NO_REVOCATIONS: { config: string };
     /** The name of an API key's holder would not fit into the file of keys. */
     ERR_CLI_KEY_NAME: Record<string, never>;
+    /** An operator cannot be added, changed or removed. */
+    ERR_CLI_OPERATOR: Record<string, never>;
     /** The receipt store does not exist. */
     ERR_CLI_NO_STORE: { store: string };
     /** A time on the command line cannot be read. */

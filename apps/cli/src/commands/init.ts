@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pageAddress } from "@countersign/core";
 import { CONFIG_SCHEMA } from "@countersign/gateway";
@@ -14,6 +13,7 @@ import { isInteractive, withQuestions } from "../output/questions.js";
 import type { Terminal } from "../output/questions.js";
 import { readAddress, readPort } from "./capture/arguments.js";
 import { PRESETS, presetPolicy } from "./presets.js";
+import { shippedPolicy } from "../files/shipped-policy.js";
 
 const EXAMPLE = `
 On a terminal, init asks for the agent's address, its framework and the port. It asks nothing if you give one of them as an
@@ -207,11 +207,7 @@ function starterFiles(
 }
 
 function shipped(name: string): string {
-  const { resolve } = createRequire(import.meta.url);
-  return referPages(
-    readFileSync(resolve(`@countersign/policy/policies/${name}`), "utf8"),
-    pageAddress,
-  );
+  return referPages(readFileSync(shippedPolicy(name), "utf8"), pageAddress);
 }
 
 function configuration(

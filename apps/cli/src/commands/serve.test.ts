@@ -38,6 +38,7 @@ test("--check looks at everything and makes nothing", async () => {
     "revocations",
     "access",
     "tls",
+    "operators",
     "listen",
     "control",
   ]);

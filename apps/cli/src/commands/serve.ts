@@ -108,6 +108,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   journal.info({ open: running.gateway.context.sessions.openRuns().length }, "stopping");
   const { stopped } = await running.drain(hasten);
   journal.info({ stopped }, "stopped");
+  await journal.stopExport();
   // A write that waits for a reader keeps the process alive for as long as the reader likes.
   if (!(await journal.flush(LAST_LINES_MS))) process.exit();
 }
@@ -141,7 +142,7 @@ function listenToStops(): Promise<AbortSignal> {
 
 /** Says where it listens: in words on a terminal, as a line of the log elsewhere. */
 function greet(running: RunningGateway, config: GatewayConfig, journal: Journal): void {
-  const { dataUrl, controlUrl, consoleUrl, freshAdminToken } = running;
+  const { dataUrl, controlUrl, consoleUrl, metricsUrl, freshAdminToken } = running;
   const { hash, mode } = running.policy.holder.current;
   if (process.stdout.isTTY && config.log.format === "auto") {
     printLine(`${pc.bold("Countersign")} ${VERSION}, Node ${process.versions.node}`);
@@ -149,6 +150,7 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
     for (const { name } of config.agents) printLine(`    ${dataUrl}/agents/${name}`);
     printLine(`  control   ${controlUrl}`);
     if (consoleUrl !== undefined) printLine(`  console   ${consoleUrl}`);
+    if (metricsUrl !== undefined) printLine(`  metrics   ${metricsUrl}`);
     printLine(`  policy    ${mode}, hash ${hash.slice(0, 16)}…`);
   } else {
     journal.info(
@@ -156,6 +158,7 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
         data: dataUrl,
         control: controlUrl,
         ...(consoleUrl === undefined ? {} : { console: consoleUrl }),
+        ...(metricsUrl === undefined ? {} : { metrics: metricsUrl }),
         version: VERSION,
         node: process.versions.node,
         mode,

@@ -10,11 +10,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { loadConfig } from "@countersign/gateway";
 import { compilePolicy, loadPolicy } from "@countersign/policy";
 import { DEFAULT_DOCUMENT_LIMITS, readYaml } from "@countersign/policy/yaml";
 import { expect, test } from "vitest";
+import { runProgram } from "../testing/run-program.js";
 
 const deploy = new URL("../../../../deploy/", import.meta.url);
 const folder = new URL("kubernetes/", deploy);
@@ -88,6 +90,7 @@ test("ports and paths of the probes and of the service are those of the gateway"
   expect(at(gateway, "ports")).toEqual([
     { name: "data", containerPort: config.listen.port },
     { name: "fleet", containerPort: config.fleet?.port },
+    { name: "metrics", containerPort: config.metrics.listener?.port },
   ]);
   expect(config.fleet).toMatchObject({ address: "10.1.2.3", host: "10.1.2.3" });
   expect(config.listen.host).toBe("0.0.0.0");
@@ -105,13 +108,50 @@ test("ports and paths of the probes and of the service are those of the gateway"
   expect(config.control.host).toBe("127.0.0.1");
 });
 
-test("every client reaches the data plane, and only gateways reach the peer port", () => {
+test("Prometheus finds the metrics of each pod where the gateway serves them", () => {
+  expect(config.metrics.listener).toMatchObject({ host: "0.0.0.0", port: 9464 });
+  expect(at(deployment, "spec", "template", "metadata", "annotations")).toEqual({
+    "prometheus.io/scrape": "true",
+    "prometheus.io/port": String(config.metrics.listener?.port),
+    "prometheus.io/path": "/metrics",
+  });
+});
+
+test("the policy enforces, and is in nothing looser than the starter", async () => {
+  const text = settings["policy.yaml"] ?? "";
+  expect(compilePolicy(loadPolicy(text)).mode).toBe("enforce");
+  const scratch = mkdtempSync(join(tmpdir(), "countersign-kubernetes-"));
+  try {
+    const file = join(scratch, "policy.yaml");
+    writeFileSync(file, text);
+    const starter = fileURLToPath(new URL("../packages/policy/policies/starter.yaml", deploy));
+    const { code, out } = await runProgram(
+      "policy",
+      "diff",
+      starter,
+      file,
+      "--fail-on",
+      "looser",
+      "--json",
+    );
+    expect(code, out).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ verdict: "stricter" });
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+});
+
+test("every client reaches the data plane, gateways reach the peer port, and Prometheus the metrics", () => {
   const rules = at(read("network-policy.yaml"), "spec", "ingress") as JsonObject[];
   expect(rules.map(({ ports, from }) => [ports, from])).toEqual([
     [[{ port: "data" }], undefined],
     [
       [{ port: "fleet" }],
       [{ podSelector: { matchLabels: { "app.kubernetes.io/name": "countersign" } } }],
+    ],
+    [
+      [{ port: "metrics" }],
+      [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
     ],
   ]);
 });

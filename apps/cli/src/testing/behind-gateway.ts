@@ -72,6 +72,10 @@ export async function attackThrough(
   expect(report.remarks).toEqual([]);
   const resisted = report.entries.filter(({ direct }) => direct.outcome !== "exploited");
   expect(resisted.map(({ title, direct }) => [title, direct.outcome, direct.reason])).toEqual([]);
+  const undecided = report.entries.filter(
+    ({ through }) => through?.outcome === "error" || through?.outcome === "unsupported",
+  );
+  expect(undecided.map(({ id, through }) => [id, through?.reason])).toEqual([]);
   return report;
 }
 

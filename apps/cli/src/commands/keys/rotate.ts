@@ -8,8 +8,11 @@ import {
   gatewaysAlive,
   handOverKey,
   KEY_FILES,
+  RETIRED_ISSUERS,
+  rotateIssuer,
   shareHistory,
 } from "@countersign/gateway";
+import type { IssuerRotation } from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
@@ -54,6 +57,21 @@ export async function rotateKey(place: Location, now: number): Promise<string> {
     giveToFolderOwner(nextFile);
     await rename(nextFile, inUse);
     return retired;
+  });
+}
+
+/** Replaces the key that signs capability tokens. Gateways of one log need the same one, so none may run meanwhile. */
+export async function rotateIssuerKey(
+  place: Location,
+  options: { trustsOld: boolean },
+): Promise<IssuerRotation> {
+  const inUse = join(place.keyDirectory, "issuer.pem");
+  if (!pathExists(inUse)) throw noKeys(place);
+  return whileStopped(place, async () => {
+    const result = await rotateIssuer(place.keyDirectory, options);
+    const retired = join(place.keyDirectory, RETIRED_ISSUERS);
+    for (const file of [inUse, retired]) if (pathExists(file)) giveToFolderOwner(file);
+    return result;
   });
 }
 

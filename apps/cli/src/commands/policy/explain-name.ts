@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, printableText } from "@countersign/core";
 import {
   allRules,
   explainCode,
@@ -27,6 +26,7 @@ import type { LocationFlags } from "../receipts/location.js";
 import { pathExists } from "../../files/path-exists.js";
 import { codeOfMessage, codeOfSentence, pageOf, plain } from "./error-pages.js";
 import { compilePolicyFile } from "./policy-file.js";
+import { shippedPolicy } from "../../files/shipped-policy.js";
 
 /** The policy file where none is named. */
 export const DEFAULT_POLICY = "policy.yaml";
@@ -69,10 +69,7 @@ export async function explainNamed(
 /** The policy that lines are tried on: the one that is named, or the starter where none is there. */
 function policyOf({ policy }: ExplainFlags): PolicyDocument {
   if (policy !== DEFAULT_POLICY || pathExists(policy)) return compilePolicyFile(policy).document;
-  const starter = createRequire(import.meta.url).resolve(
-    "@countersign/policy/policies/starter.yaml",
-  );
-  return compilePolicyFile(starter).document;
+  return compilePolicyFile(shippedPolicy("starter.yaml")).document;
 }
 
 /** A rule of the doctor that is about the network or the transport, which the gateway does not judge. */
@@ -180,8 +177,12 @@ const BY_NAME: ReadonlySet<string> = new Set([
 ]);
 
 /** The name of what an entry is about, where its rule is opened by name and the receipt has one. */
-function actOf({ rule = "", receipt }: LogEntry): string | undefined {
+function actOf({ rule = "", receipt, direction, tool, path }: LogEntry): string | undefined {
   if (!BY_NAME.has(rule)) return undefined;
+  if (tool !== undefined) return `tool:${printableText(tool)}`;
+  if (path !== undefined && direction === "outbound" && receipt.event_type === "state_update") {
+    return `state:${printableText(path)}`;
+  }
   const type = typeOf(receipt);
   return type.startsWith("custom:") ? type : targetOf(receipt) || undefined;
 }

@@ -1,3 +1,4 @@
+import { explainRule } from "@countersign/gateway";
 import { OPERATOR_AGENT } from "@countersign/policy";
 import type { AgUiReceipt, LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
@@ -34,6 +35,41 @@ export function reasonOf({ receipt, rule, further_rules: further = [] }: LogEntr
   return rule === undefined ? "" : pc.yellow(`would block: ${rules.join(", ")}`);
 }
 
+/** One sentence about an entry: who, what, which rule, and how to open it. */
+export function explainEntry(entry: LogEntry): string {
+  const { receipt, rule } = entry;
+  const target = targetOf(receipt);
+  const place = entry.client_address === undefined ? "" : ` at ${entry.client_address}`;
+  const client = `${entry.principal ?? "an anonymous client"}${place}`;
+  const agent = `agent ${receipt.agent_id}`;
+  const isOperator = receipt.agent_id === OPERATOR_AGENT;
+  const [sender, receiver] =
+    entry.direction === "inbound"
+      ? [isOperator ? `operator ${receipt.target?.component_id ?? ""}` : client, agent]
+      : [agent, client];
+  const about = [
+    entry.tool === undefined ? "" : ` about tool ${entry.tool}`,
+    entry.path === undefined ? "" : ` at path ${entry.path}`,
+    target === "" || isOperator ? "" : ` on ${target}`,
+  ].join("");
+  const act = `${typeOf(receipt)} (${receipt.classification})${about}`;
+  const sent = `${sender} sent ${act}${isOperator ? "" : ` to ${receiver}`}`;
+  const remedy = rule === undefined ? undefined : explainRule(rule)?.remedy;
+  const fix = remedy === undefined ? "" : ` To allow it: ${remedy}.`;
+  return printableText(`${capitalised(sent)}, and ${outcomeOf(entry)}.${fix}`);
+}
+
+function outcomeOf({ receipt, rule }: LogEntry): string {
+  if (!receipt.allowed) {
+    return `rule ${rule ?? "of an older version"} blocked it: ${receipt.denial_reason ?? ""}`;
+  }
+  return rule === undefined
+    ? "the gateway allowed it"
+    : `the gateway allowed it in observe mode; rule ${rule} would block it`;
+}
+
+const capitalised = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 /** An entry for people: one line for each thing it says. */
 export function describeEntry(entry: LogEntry): string {
   const { receipt } = entry;
@@ -44,7 +80,11 @@ export function describeEntry(entry: LogEntry): string {
     ["rule", entry.rule],
     ["also", entry.further_rules?.join(", ")],
     ["event", `${typeOf(receipt)} (${receipt.classification})${target && ` on ${target}`}`],
+    ["tool", entry.tool],
+    ["path", entry.path],
     ["direction", directionOf(entry)],
+    ["principal", entry.principal],
+    ["address", entry.client_address],
     ["agent", receipt.agent_id],
     ["session", receipt.session_id],
     ["run", entry.run_id],

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { writeExport } from "@countersign/receipts/export";
-import { readEntriesFrom } from "@countersign/receipts/log";
+import type { RemovedSource } from "@countersign/receipts/export";
+import { findRetention, readEntriesFrom } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
@@ -99,6 +100,7 @@ export async function exportStore(
     );
   }
   const progress = createProgress("exporting", size);
+  const removed = await findRemoved(store);
   try {
     await writeExport(
       directory,
@@ -106,7 +108,8 @@ export async function exportStore(
         checkpoint,
         vkey: await readKeyFile(place, KEY_FILES.vkey),
         keys: await readKeyFile(place, KEY_FILES.history),
-        entries: readEntries(store, size),
+        entries: readEntries(store, removed?.first ?? 0, size),
+        removed,
       },
       { ...options, onProgress: (done) => progress.update(done) },
     );
@@ -126,8 +129,21 @@ async function readKeyFile(place: Location, name: string): Promise<string> {
   );
 }
 
-async function* readEntries(store: ReceiptStore, size: number): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < size; start += BATCH) {
+/** The entries that the log no longer has; without a signed announcement they count as missing. */
+async function findRemoved(store: ReceiptStore): Promise<RemovedSource | undefined> {
+  const first = await store.first();
+  if (first === 0) return undefined;
+  const found = await findRetention(store);
+  const announcement = found !== undefined && found.first >= first ? found.seq : first;
+  return { first, announcement, readTile: (tile) => store.readTile(tile) };
+}
+
+async function* readEntries(
+  store: ReceiptStore,
+  first: number,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  for (let start = first; start < size; start += BATCH) {
     yield* await store.readEntries(start, Math.min(start + BATCH, size));
   }
 }

@@ -1,4 +1,5 @@
 import { CountersignError } from "@countersign/core";
+import { findSecretKey, IDENTITY_KEY, identityForms } from "@countersign/gateway";
 import type { EntryFilter } from "@countersign/receipts/log";
 import { Option } from "commander";
 import type { Command } from "commander";
@@ -15,7 +16,14 @@ export type FilterFlags = {
   classification?: string;
   target?: string;
   rule?: string;
+  principal?: string;
+  clientAddress?: string;
+  tool?: string;
+  path?: string;
+  find?: string;
   capability?: string;
+  mode?: "enforce" | "observe";
+  transport?: "sse" | "websocket";
   allowed?: boolean;
   blocked?: boolean;
   wouldBlock?: boolean;
@@ -41,8 +49,22 @@ export function addFilterFlags(command: Command): Command {
     .option("--event-type <type>", "only this type, for example form_action or custom:NAME")
     .option("--classification <class>", "only this class, for example submit")
     .option("--target <type[:id]>", "only this component, for example modal:confirm-refund")
+    .option("--principal <id>", "only this principal")
+    .option("--client-address <address>", "only this client address")
+    .option("--tool <name>", "only events about this tool")
+    .option("--path <pointer>", "only decisions about this state or activity path")
+    .option("--find <text>", "only entries with this text in a field or in the receipt id")
     .option("--rule <id>", "only decisions of this rule")
     .option("--capability <id>", "only decisions with this capability")
+    .addOption(
+      new Option("--mode <mode>", "only decisions in this mode").choices(["enforce", "observe"]),
+    )
+    .addOption(
+      new Option("--transport <transport>", "only events over this transport").choices([
+        "sse",
+        "websocket",
+      ]),
+    )
     .addOption(new Option("--allowed", "only forwarded events").conflicts("blocked"))
     .option("--blocked", "only blocked events")
     .addOption(
@@ -60,8 +82,13 @@ export function addFilterFlags(command: Command): Command {
     .option("--until <time>", "end: an ISO time, or a time ago such as 15m, 2h, 7d");
 }
 
-/** The filter the flags ask for. */
-export function filterOf(flags: FilterFlags, now: number): EntryFilter {
+/**
+ * The filter that the flags ask for. With the key directory of the gateway, a principal or an address is also found by
+ * its keyed hash.
+ */
+export function filterOf(flags: FilterFlags, now: number, keyDirectory: string): EntryFilter {
+  const formsOf = (text: string): readonly string[] =>
+    identityForms(text, findSecretKey(keyDirectory, IDENTITY_KEY));
   const [, targetType, targetId] = /^([^:]*)(?::(.*))?$/s.exec(flags.target ?? "") ?? [];
   return {
     ...(flags.session === undefined ? {} : { session_id: flags.session }),
@@ -74,10 +101,17 @@ export function filterOf(flags: FilterFlags, now: number): EntryFilter {
     ...(targetType === undefined || targetType === "" ? {} : { target_type: targetType }),
     ...(targetId === undefined ? {} : { target_id: targetId }),
     ...(flags.rule === undefined ? {} : { rule: flags.rule }),
+    ...(flags.principal === undefined ? {} : { principal: formsOf(flags.principal) }),
+    ...(flags.clientAddress === undefined ? {} : { client_address: formsOf(flags.clientAddress) }),
+    ...(flags.tool === undefined ? {} : { tool: flags.tool }),
+    ...(flags.path === undefined ? {} : { path: flags.path }),
+    ...(flags.find === undefined ? {} : { q: flags.find }),
     ...(flags.capability === undefined ? {} : { capability_id: flags.capability }),
+    ...(flags.mode === undefined ? {} : { mode: flags.mode }),
+    ...(flags.transport === undefined ? {} : { transport: flags.transport }),
     ...(flags.allowed === true ? { allowed: true } : {}),
     ...(flags.blocked === true ? { allowed: false } : {}),
-    ...(flags.wouldBlock === true || flags.noted === true ? { noted: true } : {}),
+    ...(flags.wouldBlock === true || flags.noted === true ? { would_block: true } : {}),
     ...(flags.since === undefined ? {} : { since: readTime(flags.since, now) }),
     ...(flags.until === undefined ? {} : { until: readTime(flags.until, now) }),
   };

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { LogEntry } from "@countersign/receipts";
 import { expect, test } from "vitest";
-import { describeEntry } from "./describe.js";
+import { describeEntry, explainEntry } from "./describe.js";
 import { entryTable } from "./list-table.js";
 import { sampleDraft } from "./testing/sample-gateway.js";
 
@@ -12,6 +12,7 @@ function entryOf(seq: number): LogEntry {
     seq,
     received_at: 1_794_700_000_000,
     run_id: "run_01KA8ZQ5WY3J9V7M2N4P6R8S0T",
+    principal: "jwt:https://id.example/dex alice",
     receipt: {
       ...draft.receipt,
       session_id: "sess_01KA8ZQ5WY3J9V7M2N4P6R8S1X",
@@ -27,10 +28,10 @@ function entryOf(seq: number): LogEntry {
 const linesOf = (columns: number | undefined): string[] =>
   stripVTControlCharacters(entryTable([entryOf(123_450)], columns)).split("\n");
 
-test("in 80 columns a decision stands in one line, with the ends of session and run", () => {
+test("in 80 columns a decision stands in one line, with the ends of principal and run", () => {
   const [header = "", row = ""] = linesOf(80);
-  expect(header).toMatch(/^seq +time +session +run +agent +event +class +decision$/u);
-  expect(row).toContain("…P6R8S1X  …P6R8S0T  custome…");
+  expect(header).toMatch(/^seq +time +principal +run +agent +event +class +decision$/u);
+  expect(row).toContain("…ex alice  …P6R8S0T  custome…");
   expect(row.indexOf("allowed") + "allowed".length).toBeLessThanOrEqual(80);
 });
 
@@ -50,7 +51,7 @@ test("a wide terminal and a pipe get everything", () => {
   for (const columns of [undefined, 200]) {
     const [, row = ""] = linesOf(columns);
     expect(row).toContain("sess_01KA8ZQ5WY3J9V7M2N4P6R8S1X  run_01KA8ZQ5WY3J9V7M2N4P6R8S0T  ");
-    expect(row).toContain("customer-support");
+    expect(row).toContain("customer-support  jwt:https://id.example/dex alice  ");
     expect(row).toContain("Z  ");
   }
 });
@@ -73,4 +74,32 @@ test("what an operator did is told as such, and by its whole name", () => {
   // A browser chooses names and targets, and not whom it is.
   const forged = { ...act, receipt: { ...act.receipt, agent_id: "support" } };
   expect(stripVTControlCharacters(describeEntry(forged))).toMatch(/direction +person to agent/u);
+});
+
+test("one sentence says who, what, which rule and how to open it, and hostile names stay text", () => {
+  const entry = entryOf(9);
+  const { target: _target, ...receipt } = entry.receipt;
+  const blocked: LogEntry = {
+    ...entry,
+    direction: "outbound",
+    client_address: "192.0.2.7",
+    tool: "send\u001b[2J_mail",
+    path: "/to/0",
+    rule: "ag_ui_tools.call",
+    receipt: { ...receipt, allowed: false, denial_reason: "tool may not be called" },
+  };
+  expect(explainEntry(blocked)).toBe(
+    "Agent customer-support sent form_action (display) about tool send\\u{1b}[2J_mail at path /to/0 to " +
+      "jwt:https://id.example/dex alice at 192.0.2.7, and rule ag_ui_tools.call blocked it: tool may not be called. " +
+      "To allow it: add the name to `ag_ui_tools.call.allow`; check `require_advertised` and the schema under `arguments`.",
+  );
+  const table = stripVTControlCharacters(entryTable([blocked], 80));
+  expect(table).toContain("tool send\\u{1b}[2J_mail");
+  const { principal: _, ...stranger } = blocked;
+  const asked = { ...stranger, direction: "inbound" as const, mode: "observe" as const };
+  asked.receipt = { ...receipt, allowed: true };
+  expect(explainEntry(asked)).toContain(
+    "An anonymous client at 192.0.2.7 sent form_action (display)",
+  );
+  expect(explainEntry(asked)).toContain("rule ag_ui_tools.call would block it");
 });

@@ -8,6 +8,7 @@ import { printableText } from "@countersign/core";
 const WIDE = 160;
 const ID_ROOM = 8;
 const AGENT_ROOM = 8;
+const PRINCIPAL_ROOM = 9;
 const EVENT_ROOM = 13;
 const INDENT = " ".repeat(5);
 
@@ -24,14 +25,16 @@ export function entryTable(entries: readonly LogEntry[], columns: number | undef
       "session",
       "run",
       "agent",
+      "principal",
       "event",
+      "tool",
       "class",
       "target",
       "decision",
     ];
     return formatTable(header, entries.map(wideRow));
   }
-  const header = ["seq", "time", "session", "run", "agent", "event", "class", "decision"];
+  const header = ["seq", "time", "principal", "run", "agent", "event", "class", "decision"];
   const [titles, ...lines] = formatTable(header, entries.map(narrowRow)).split("\n");
   const rows = lines.map((line, row) => {
     const entry = entries[row];
@@ -44,11 +47,12 @@ export function entryTable(entries: readonly LogEntry[], columns: number | undef
 function withReason(line: string, entry: LogEntry, columns: number): string {
   const target = targetOf(entry.receipt);
   const reason = reasonOf(entry);
-  const whole = [line, reason, target].filter((part) => part !== "").join(" ");
+  const tool = entry.tool === undefined ? "" : `tool ${printableText(entry.tool)}`;
+  const whole = [line, reason, tool, target].filter((part) => part !== "").join(" ");
   if (stripVTControlCharacters(whole).length <= columns) return whole;
   const event = eventOf(entry).length > EVENT_ROOM ? eventOf(entry) : "";
-  if (reason === "" && event === "") return line;
-  const below = [reason, target, event].filter((part) => part !== "").join("  ");
+  if (reason === "" && event === "" && tool === "") return line;
+  const below = [reason, tool, target, event].filter((part) => part !== "").join("  ");
   return `${line}\n${INDENT}${below}`;
 }
 
@@ -60,7 +64,9 @@ function wideRow(entry: LogEntry): string[] {
     printableText(receipt.session_id ?? ""),
     printableText(entry.run_id ?? ""),
     printableText(receipt.agent_id),
+    printableText(entry.principal ?? ""),
     eventOf(entry),
+    printableText(entry.tool ?? ""),
     receipt.classification,
     targetOf(receipt),
     decisionOf(entry),
@@ -72,7 +78,7 @@ function narrowRow(entry: LogEntry): string[] {
   return [
     String(entry.seq),
     new Date(entry.received_at).toISOString().slice(11, 19),
-    endOf(printableText(receipt.session_id ?? ""), ID_ROOM),
+    endOf(printableText(entry.principal ?? ""), PRINCIPAL_ROOM),
     endOf(printableText(entry.run_id ?? ""), ID_ROOM),
     startOf(printableText(receipt.agent_id), AGENT_ROOM),
     startOf(eventOf(entry), EVENT_ROOM),

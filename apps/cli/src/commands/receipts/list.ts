@@ -36,8 +36,9 @@ export function registerList(group: Command): void {
 }
 
 async function list(flags: Flags): Promise<void> {
-  const filter = filterOf(flags, Date.now());
-  const page = await withStore(findLocation(flags), (store) =>
+  const place = findLocation(flags);
+  const filter = filterOf(flags, Date.now(), place.keyDirectory);
+  const page = await withStore(place, (store) =>
     store.query(filter, {
       limit: Number(flags.limit),
       order: flags.oldest === true ? "oldest" : "newest",

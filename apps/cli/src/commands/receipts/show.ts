@@ -2,9 +2,9 @@ import { printableJson } from "@countersign/core";
 import { decodeEntry } from "@countersign/receipts";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { COMMAND } from "../../output/command-name.js";
+import { asTyped, COMMAND } from "../../output/command-name.js";
 import { printLine } from "../../output/print.js";
-import { describeEntry } from "./describe.js";
+import { describeEntry, explainEntry } from "./describe.js";
 import { findEntry } from "./find.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { LocationFlags } from "./location.js";
@@ -37,7 +37,14 @@ export function registerShow(group: Command): void {
         process.stdout.write(`${process.stdout.isTTY ? printableJson(text) : text}\n`);
         return;
       }
-      printLine(describeEntry(decodeEntry(bytes)));
-      printLine(pc.dim(`\nProve it: ${COMMAND} receipts proof ${seq}`));
+      const entry = decodeEntry(bytes);
+      printLine(asTyped(explainEntry(entry)));
+      printLine("");
+      printLine(describeEntry(entry));
+      printLine("");
+      if (entry.rule !== undefined) {
+        printLine(pc.dim(`Policy lines that allow it: ${COMMAND} policy explain ${seq}`));
+      }
+      printLine(pc.dim(`Prove it: ${COMMAND} receipts proof ${seq}`));
     });
 }

@@ -34,8 +34,9 @@ export function registerStats(group: Command): void {
 async function stats(flags: Flags): Promise<void> {
   const by = readColumns(flags.by);
   const bucket = flags.bucket === undefined ? undefined : readSpan(flags.bucket);
-  const filter = filterOf(flags, Date.now());
-  const rows = await withStore(findLocation(flags), (store) =>
+  const place = findLocation(flags);
+  const filter = filterOf(flags, Date.now(), place.keyDirectory);
+  const rows = await withStore(place, (store) =>
     store.count({
       filter,
       by,

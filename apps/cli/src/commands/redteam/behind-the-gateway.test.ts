@@ -25,13 +25,13 @@ const REMAINS: ReadonlyMap<string, string> = new Map([
   ["AGUI-031", "the thread is older than the gateway, which never saw whose it is"],
   ["AGUI-032", "the run is older than the gateway, which never saw it"],
   ["AGUI-038", "whose a file is only the server knows that gave out its handle"],
-  [
-    "AGUI-041",
-    "without an Origin no page of another site made the request; with one it is refused",
-  ],
   ["AGUI-050", "which words are secret only the owner of the agent knows"],
   ["AGUI-057", "which tools are the agent's own only its owner knows"],
   ["AGUI-065", "which subagents the agent has only its owner knows"],
+  ["AGUI-085", "no rule finds a card number that is cut across deltas"],
+  ["AGUI-086", "which texts are keys only the owner of the tool server knows"],
+  ["AGUI-089", "each call is allowed for itself; no rule reads the order of calls"],
+  ["AGUI-091", "each call is allowed for itself; no rule adds up arguments"],
 ]);
 
 /** Attacks that also succeed in a session with a token for everything, which the starter policy allows. */
@@ -45,15 +45,26 @@ const OPENED_BY_TOKENS: readonly string[] = [
   "AGUI-058",
   "AGUI-062",
   "AGUI-064",
+  "AGUI-087",
+  "AGUI-088",
+  "AGUI-092",
+  "AGUI-093",
 ];
 
-/** Attacks that only the agent can prevent. */
-const BEYOND_POLICIES: readonly string[] = ["AGUI-031", "AGUI-032", "AGUI-041"];
+/** Attacks that only the agent can prevent today. */
+const BEYOND_POLICIES: readonly string[] = ["AGUI-031", "AGUI-032", "AGUI-085", "AGUI-093"];
+
+/** Attacks that succeed as soon as a policy lists the types of drawn interfaces, and with their requests. */
+const DRAWN = ["AGUI-073", "AGUI-074", "AGUI-075", "AGUI-076", "AGUI-077", "AGUI-078", "AGUI-084"];
+const CLICKED = ["AGUI-079", "AGUI-080", "AGUI-081", "AGUI-082", "AGUI-083"];
 
 /** Rows of the table of classes: how many work bare, with the starter, with a token for everything. */
 const COUNTS = [...PAGE.matchAll(/^\|[^|]+\|[\d–, ]+\| (\d+) \| (\d+) \| (\d+) \|/gm)].map(
   ([, ...counts]) => counts.map(Number),
 );
+
+/** The whole library runs twice, on a machine that may have other work. */
+const PATIENCE = { timeout: 180_000 };
 
 let setting: BehindGateway | undefined;
 
@@ -70,26 +81,80 @@ test("the table of the page adds up to the lists", () => {
   expect([0, 1, 2].map(total)).toEqual([all, REMAINS.size, opened]);
 });
 
-test("behind the starter policy exactly the attacks of the list still work, and the page names each", async () => {
-  setting = await startBehindGateway({ "policy.yaml": ENFORCED_STARTER });
-  const report = await attackThrough(setting, loadDocuments([], undefined));
-  expect(stillWorking(report)).toEqual([...REMAINS.keys()]);
-  for (const id of REMAINS.keys()) expect(PAGE).toContain(`| ${id} |`);
-});
+test(
+  "behind the starter policy exactly the attacks of the list still work, and the page names each",
+  PATIENCE,
+  async () => {
+    setting = await startBehindGateway({ "policy.yaml": ENFORCED_STARTER });
+    const report = await attackThrough(setting, loadDocuments([], undefined));
+    expect(stillWorking(report)).toEqual([...REMAINS.keys()]);
+    for (const id of REMAINS.keys()) expect(PAGE).toContain(`| ${id} |`);
+  },
+);
 
-test("a session with a token for everything is open to what the starter leaves to tokens, and the page says so", async () => {
-  setting = await startBehindGateway({ "policy.yaml": ENFORCED_STARTER });
-  await setting.openEverything();
-  const report = await attackThrough(setting, loadDocuments([], undefined));
-  expect(stillWorking(report)).toEqual([...REMAINS.keys(), ...OPENED_BY_TOKENS].toSorted());
-  for (const id of OPENED_BY_TOKENS) expect(PAGE).toContain(id);
-});
+test(
+  "a session with a token for everything is open to what the starter leaves to tokens, and the page says so",
+  PATIENCE,
+  async () => {
+    setting = await startBehindGateway({ "policy.yaml": ENFORCED_STARTER });
+    await setting.openEverything();
+    const report = await attackThrough(setting, loadDocuments([], undefined));
+    expect(stillWorking(report)).toEqual([...REMAINS.keys(), ...OPENED_BY_TOKENS].toSorted());
+    for (const id of OPENED_BY_TOKENS) expect(PAGE).toContain(id);
+  },
+);
 
-test("the rules of the page close all of it but what only the agent can, token or not", async () => {
-  setting = await startBehindGateway({ "policy.yaml": ENFORCED_STARTER, "own.yaml": OWN_RULES });
-  await setting.openEverything();
-  const report = await attackThrough(setting, loadDocuments([], undefined));
-  expect(stillWorking(report)).toEqual(BEYOND_POLICIES);
+test(
+  "the rules of the page close all of it but what only the agent can, token or not",
+  PATIENCE,
+  async () => {
+    setting = await startBehindGateway({ "policy.yaml": ENFORCED_STARTER, "own.yaml": OWN_RULES });
+    await setting.openEverything();
+    const report = await attackThrough(setting, loadDocuments([], undefined));
+    expect(stillWorking(report)).toEqual(BEYOND_POLICIES);
+  },
+);
+
+test(
+  "a policy that opens drawn interfaces is open to what is inside, and the page says so",
+  PATIENCE,
+  async () => {
+    const interfaces = loadDocuments([], "tag:a2ui,tag:mcp-apps,tag:html");
+    const drawn = ENFORCED_STARTER.replace(
+      "toast, card-*]",
+      "toast, card-*, a2ui-surface, mcp-apps, open-generative-ui]",
+    );
+    setting = await startBehindGateway({ "policy.yaml": drawn });
+    await setting.openEverything();
+    expect(stillWorking(await attackThrough(setting, interfaces))).toEqual(DRAWN);
+    expect(PAGE).toMatch(/AGUI-073 to AGUI-078 and AGUI-084\s+succeed/);
+    await setting.stop();
+    const clicked = drawn.replace(
+      "threads: { mode: enforce }",
+      "threads: { mode: enforce }\n    forwarded_props: { allow: [a2uiAction, __proxiedMCPRequest] }",
+    );
+    setting = await startBehindGateway({ "policy.yaml": clicked });
+    await setting.openEverything();
+    const all = await attackThrough(setting, interfaces);
+    expect(stillWorking(all)).toEqual([...DRAWN, ...CLICKED].toSorted());
+  },
+);
+
+test("the page of the library has every document, its severity and its catalogues", () => {
+  const library = readFileSync(
+    new URL("../../../../../docs/redteam/library.md", import.meta.url),
+    "utf8",
+  );
+  const documents = loadDocuments([], undefined);
+  expect(library).toContain(`${documents.length} documents in`);
+  expect(PAGE).toContain(`All ${documents.length} attacks`);
+  for (const loaded of documents) {
+    expect(loaded.ok).toBe(true);
+    if (!loaded.ok) continue;
+    const { id = "", name, severity, classification } = loaded.document.attack;
+    const catalogues = (classification?.mappings ?? []).map((mapping) => mapping.id).join(", ");
+    expect(library).toContain(`| ${id} | ${name} | ${severity?.level ?? ""} | ${catalogues} |`);
+  }
 });
 
 test("the same plain text is refused from a page of another site", async () => {

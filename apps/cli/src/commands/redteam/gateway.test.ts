@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig, startGateway } from "@countersign/gateway";
 import { runSuite } from "@countersign/redteam";
-import { createVulnerableAgent, serveAgent } from "@countersign/redteam/agents";
+import { createAddressBook, createVulnerableAgent, serveAgent } from "@countersign/redteam/agents";
 import { expect, test } from "vitest";
 import { loadDocuments } from "./sources.js";
 
@@ -46,7 +46,8 @@ const STOPPED = [
 test("the gateway stops what the agent falls for, and names the receipts", async () => {
   const folder = mkdtempSync(join(tmpdir(), "redteam-gateway-"));
   writeFileSync(join(folder, "policy.yaml"), POLICY);
-  const agent = await serveAgent(createVulnerableAgent());
+  const servers = createAddressBook();
+  const agent = await serveAgent(createVulnerableAgent(servers));
   const config = loadConfig(
     `agents:\n  bank:\n    url: ${agent.url}\npolicy: policy.yaml\nlisten: { port: 0 }\ncontrol: { port: 0 }\n`,
     { file: join(folder, "countersign.yaml"), environment: {} },
@@ -55,7 +56,8 @@ test("the gateway stops what the agent falls for, and names the receipts", async
   try {
     const through = `${running.dataUrl}/agents/bank?session=redteam`;
     const documents = loadDocuments([], STOPPED.join(","));
-    const report = await runSuite(documents, { target: agent.url, through, concurrency: 2 });
+    const options = { target: agent.url, through, servers, concurrency: 2 };
+    const report = await runSuite(documents, options);
     expect(report.remarks).toEqual([]);
     const got = report.entries.map(({ id, direct, through: second }) => [
       id,

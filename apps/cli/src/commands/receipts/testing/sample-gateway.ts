@@ -6,7 +6,7 @@ import { createSigner } from "@countersign/core/sign";
 import { KEY_FILES, openKey, openKeyHistory } from "@countersign/gateway";
 import { EMPTY_ROOT, signCheckpoint } from "@countersign/receipts";
 import { openLog } from "@countersign/receipts/log";
-import type { EntryDraft, ReceiptLog } from "@countersign/receipts/log";
+import type { EntryDraft, ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -23,8 +23,10 @@ export type SampleGateway = {
   readonly path: (name: string) => string;
   /** Runs a verb on this store and these keys. */
   run(...args: string[]): Promise<CommandResult>;
-  /** Opens the log as the gateway does. */
-  open(): Promise<ReceiptLog>;
+  /** Opens the log as the gateway does, over this store or its own. */
+  open(store?: ReceiptStore): Promise<ReceiptLog>;
+  /** Opens its store for writing. */
+  openStore(): Promise<ReceiptStore>;
   /** Appends as many entries as asked and stops again. */
   append(from: number, to: number): Promise<void>;
   remove(): void;
@@ -64,11 +66,12 @@ export function createSampleGateway(database?: string): SampleGateway {
   const directory = mkdtempSync(join(tmpdir(), "countersign-cli-receipts-"));
   const path = (name: string): string => join(directory, name);
   const place = ["--store", database ?? `sqlite:${path("store")}`, "--keys", path("keys")];
-  const open = async (): Promise<ReceiptLog> => {
-    const store =
-      database === undefined
-        ? await openSqliteStore({ directory: path("store") })
-        : await openPostgresStore({ url: database, log: ORIGIN });
+  const openStore = (): Promise<ReceiptStore> =>
+    database === undefined
+      ? openSqliteStore({ directory: path("store") })
+      : openPostgresStore({ url: database, log: ORIGIN });
+  const open = async (opened?: ReceiptStore): Promise<ReceiptLog> => {
+    const store = opened ?? (await openStore());
     const key = await openKey(path("keys"), "receipts");
     const { size } = await store.head();
     await openKeyHistory(path("keys"), key, { firstEntry: size, now: 1_794_700_000_000 });
@@ -84,6 +87,7 @@ export function createSampleGateway(database?: string): SampleGateway {
   return {
     path,
     open,
+    openStore,
     run: (...args) => runVerb([...args, ...place]),
     async append(from, to) {
       const log = await open();
