@@ -10,8 +10,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** The repository that the action is in. */
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Changes of a policy that the summary lists. */
 const MOST_CHANGES = 100;
@@ -24,7 +27,8 @@ export function runAction(environment, { cwd = process.cwd(), run = spawnSync } 
       .split("\n")
       .map((line) => line.trim())
       .filter((line) => line !== "");
-  const [command = "countersign", ...first] = input("COMMAND").split(/\s+/).filter(Boolean);
+  const given = input("COMMAND").split(/\s+/).filter(Boolean);
+  const [command, ...first] = given.length > 0 ? given : ownCommand(run);
   const report = input("REPORT") || "countersign-report";
   const folder = isAbsolute(report) ? report : join(cwd, report);
   const summary = [];
@@ -125,6 +129,21 @@ export function runAction(environment, { cwd = process.cwd(), run = spawnSync } 
     if (code !== undefined) say(`${name}: exit code ${code}`);
   }
   return Object.values(codes).find((code) => code !== undefined && code !== 0) ?? 0;
+}
+
+/**
+ * The command of the repository that the action is in, so that the version in `uses` is the version that runs, and no
+ * package of that name from elsewhere. The first use installs and builds it.
+ */
+function ownCommand(run) {
+  const prepare = join(ROOT, "scripts", "prepare.mjs");
+  const done = run(process.execPath, [prepare, "start"], { cwd: ROOT, stdio: "inherit" });
+  if (done.status !== 0) {
+    throw new Error(
+      "the action could not install and build countersign. Fix: read the log above, or set command to an installed one",
+    );
+  }
+  return [process.execPath, join(ROOT, "apps", "cli", "dist", "main.js")];
 }
 
 function write(file, text) {

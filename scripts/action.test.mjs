@@ -53,8 +53,31 @@ test("action.yml passes every input to the script as a variable, and the script 
   ];
   const names = new Set(read.map(([, one, other]) => `INPUT_${one ?? other}`));
   expect([...names].toSorted()).toEqual(Object.keys(step.env).toSorted());
-  const { version } = JSON.parse(readFileSync(join(root, "apps/cli/package.json"), "utf8"));
-  expect(action.inputs.command.default).toBe(`npx --yes countersign@${version}`);
+});
+
+test("without a command the action builds and runs its own version, and stops if it cannot", () => {
+  const commands = [];
+  const run = (status) => (_, words) => {
+    commands.push(words);
+    return { status, stdout: "{}", stderr: "" };
+  };
+  const inputs = { COMMAND: "", POLICY: "a.yaml", POLICY_BASE: "b.yaml" };
+  act(inputs, run(0));
+  expect(commands).toEqual([
+    [join(root, "scripts/prepare.mjs"), "start"],
+    [
+      join(root, "apps/cli/dist/main.js"),
+      "policy",
+      "diff",
+      "b.yaml",
+      "a.yaml",
+      "--fail-on",
+      "looser",
+      "--json",
+    ],
+  ]);
+  expect(() => act(inputs, run(1))).toThrow(/install and build countersign. Fix:/);
+  expect(commands).toHaveLength(3);
 });
 
 test("a looser policy fails the step, a stricter one does not", { timeout: PATIENCE }, () => {

@@ -1,4 +1,5 @@
-// Reference pages that follow from the code: the command line from its help, the control API from its OpenAPI description.
+// Reference pages that follow from the code: the command line from its help, the control API from its OpenAPI description,
+// which is written too.
 // `node scripts/generate-reference.mjs` writes them after a build; scripts/reference.test.mjs compares.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,7 +56,9 @@ function nameOfSchema({ $ref, type, items, oneOf, const: value } = {}) {
 
 function operationText(method, path, operation) {
   const { summary, parameters = [], requestBody, responses } = operation;
-  const lines = [`## ${method.toUpperCase()} ${path}`, "", `${summary}.`, ""];
+  const role = operation["x-countersign-role"];
+  const needs = role === "none" ? "Needs no credential." : `Least role: ${role}.`;
+  const lines = [`## ${method.toUpperCase()} ${path}`, "", `${summary}. ${needs}`, ""];
   if (parameters.length > 0) {
     lines.push("| parameter | in | meaning |", "|---|---|---|");
     for (const { name, in: place, description = "" } of parameters) {
@@ -102,19 +105,42 @@ export function controlApiPage({ paths, components }) {
     schemaText(name, schema),
   );
   const title =
-    "# Control API: operations\n\nEvery operation of the [control API](../control-api.md), from its [OpenAPI description](../control-api.json). The server is the listener `control` of `countersign.yaml`; each request needs the admin token as a bearer token.\n";
+    "# Control API: operations\n\nEvery operation of the [control API](../control-api.md), from its [OpenAPI description](../control-api.json). The server is the listener `control` of `countersign.yaml`; [operators](../operate/operators.md) explains roles and credentials.\n";
   return `${WRITTEN}\n\n${title}\n${operations.join("\n")}\n## Content\n\n${schemas.join("\n")}`;
+}
+
+const CONFIGURATION = "deploy/kubernetes/configuration.yaml";
+
+/** The policy of the deployment samples: the starter in enforce mode, without its comments. */
+function enforcedStarter() {
+  const lines = read("packages/policy/policies/starter.yaml")
+    .split("\n")
+    .filter((line) => !/^\s*(?:#|$)/u.test(line))
+    .map((line) => line.replace(/\s+# .*$/u, ""));
+  const text = lines.join("\n").replace(/^name: .*$/mu, "name: production");
+  const note = "# The starter policy in enforce mode, written by scripts/generate-reference.mjs.";
+  return `${note}\n${text.replace(/^mode: .*$/mu, "mode: enforce")}\n`;
+}
+
+/** The ConfigMap, with that policy at its end. */
+function kubernetesConfiguration(policy) {
+  const [before] = read(CONFIGURATION).split(/(?<= {2}policy\.yaml: \|\n)/u);
+  return `${before}${policy.replaceAll(/^(?=.)/gmu, "    ")}`;
 }
 
 /** The path of each page, with its text. */
 export function referencePages(program) {
   return {
+    "deploy/helm/countersign/files/policy.yaml": enforcedStarter(),
+    [CONFIGURATION]: kubernetesConfiguration(enforcedStarter()),
     "docs/reference/command-line.md": commandLinePage(program),
     "docs/reference/control-api.md": controlApiPage(JSON.parse(read("docs/control-api.json"))),
   };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { CONTROL_API } = await import("../packages/gateway/dist/control/openapi.js");
+  writeFileSync(join(root, "docs/control-api.json"), `${JSON.stringify(CONTROL_API, null, 2)}\n`);
   const { createProgram } = await import("../apps/cli/dist/program.js");
   for (const [path, text] of Object.entries(referencePages(createProgram()))) {
     writeFileSync(join(root, path), text);

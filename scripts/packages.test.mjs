@@ -1,11 +1,10 @@
-// What others install: every package as npm would pack it, laid out with what its package.json names and nothing else.
+// The libraries that others install: each as npm would pack it, laid out with the dependencies of its package.json and nothing else.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -14,7 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { filesBelow, read, root } from "./sources.mjs";
+import { publishedPackages } from "./pack.mjs";
+import { read, root } from "./sources.mjs";
 
 /** Sub-paths that a page may import, where nothing of Node is known. */
 const FOR_PAGES =
@@ -22,10 +22,8 @@ const FOR_PAGES =
 /** Types that a program brings itself. */
 const TYPES_OF_THE_USER = ["@types/node", "@types/react"];
 
-const published = ["packages", "apps"]
-  .flatMap((folder) => filesBelow(folder, (name) => name === "package.json"))
-  .map((path) => ({ folder: dirname(path), manifest: JSON.parse(read(path)) }))
-  .filter(({ manifest }) => manifest.private !== true);
+/** The libraries; scripts/installed-command.test.mjs installs the command. */
+const published = publishedPackages().filter(({ manifest }) => manifest.name !== "countersign");
 const user = mkdtempSync(join(tmpdir(), "countersign-user-"));
 const modules = join(user, "node_modules");
 /** Names of the files npm would pack, by package. */
@@ -147,25 +145,4 @@ test("types hold in a page without a word of Node", { timeout: 120_000 }, () => 
   const lib = ["ES2023", "DOM", "DOM.Iterable"];
   const options = { module: "ESNext", moduleResolution: "bundler", types: [], lib };
   expect(compile("page", forPages, { ...options, skipLibCheck: false }).stdout).toBe("");
-});
-
-test("the installed command begins as the README says", { timeout: 120_000 }, () => {
-  const command = join(modules, "countersign", "bin", "countersign.js");
-  const run = (...parameters) =>
-    spawnSync(process.execPath, [command, ...parameters], { cwd: user, encoding: "utf8" });
-  expect(run("--version").stdout).toBe(
-    `${published.find(({ manifest }) => manifest.name === "countersign").manifest.version}\n`,
-  );
-  expect(run("init", "--agent", "http://127.0.0.1:8000/")).toMatchObject({ status: 0 });
-  // Its ports may be in use here; any others do.
-  const configuration = join(user, "countersign.yaml");
-  const anyPorts = readFileSync(configuration, "utf8").replaceAll(/port: 808[01]/gu, "port: 0");
-  writeFileSync(configuration, anyPorts);
-  expect(run("serve", "--check")).toMatchObject({ status: 0, stderr: "" });
-  // Packages do not contain docs/, so messages and files name pages by address.
-  const explained = run("policy", "explain", "ERR_RECEIPT_MALFORMED").stdout;
-  for (const text of [explained, readFileSync(join(user, "policy.yaml"), "utf8")]) {
-    expect(text).toMatch(/https:\/\/\S+\/docs\//u);
-    expect(text).not.toMatch(/\.md\b/u);
-  }
 });

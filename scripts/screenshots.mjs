@@ -67,7 +67,7 @@ async function takeDemo(browser, { page: url }, name, options) {
 
 async function openConsole(browser, { console: url, adminToken }, options) {
   const page = await open(browser, url, { viewport: WIDE, ...options });
-  await page.getByLabel("Admin token").fill(adminToken);
+  await page.getByLabel("Token", { exact: true }).fill(adminToken);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   return page;
@@ -76,8 +76,7 @@ async function openConsole(browser, { console: url, adminToken }, options) {
 const go = (page, place) => page.evaluate((hash) => void (location.hash = hash), `#/${place}`);
 
 async function takeConsole(browser, demo) {
-  // The page Now counts what happens while it is open.
-  const now = await openConsole(browser, demo, { colorScheme: "light" });
+  const light = await openConsole(browser, demo, { colorScheme: "light" });
   const asked = await takeDemo(browser, demo, "demo", { viewport: WIDE, colorScheme: "light" });
   await asked.getByRole("button", { name: "I want a refund" }).click();
   const confirm = asked.locator("#guarded").getByRole("button", { name: "Confirm refund" });
@@ -94,14 +93,19 @@ async function takeConsole(browser, demo) {
   const receipt = new URL(await blocked.evaluate((link) => link.href)).hash;
   await confirm.click();
   await asked.locator("#guarded").getByText("Done: $42.50").waitFor();
-  await now.getByText("ag_ui_components").first().waitFor();
-  await take(now, "console-now");
-  await now.evaluate((hash) => void (location.hash = hash), receipt);
-  await now.getByText("Signed, unchanged").waitFor();
-  await take(now, "console-receipt");
+  await go(light, "overview?period=15m");
+  await light.getByText("ag_ui_components").first().waitFor();
+  await take(light, "console-overview");
+  await light.evaluate((hash) => void (location.hash = hash), receipt);
+  await light.getByText("Signed, unchanged").waitFor();
+  await take(light, "console-receipt");
+  await go(light, "policy");
+  await light.getByRole("button", { name: "Insert the active policy" }).click();
+  await light.getByText("Active document").scrollIntoViewIfNeeded();
+  await take(light, "console-policy");
   await go(dark, "runs");
   await dark.locator("tbody tr").last().locator("a").first().click();
-  await dark.getByText("Timeline").first().waitFor();
+  await dark.getByText("Conversation").first().waitFor();
   // The name of the gateway holds the name of this machine.
   const name = dark.getByText(`${hostname()}-`);
   await name.evaluateAll((all) => all.forEach((one) => one.replaceChildren("gateway-1f7c09ab")));
