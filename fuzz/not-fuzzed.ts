@@ -14,6 +14,8 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "packages/gateway/src/keys/key-history.ts#readHistory",
     "packages/gateway/src/http/socket/declined-upgrade.ts#readAgain",
     "packages/gateway/src/serve/read-tls.ts#readTls",
+    "packages/gateway/src/serve/open-webhook.ts#readWebhookSecrets",
+    "packages/gateway/src/keys/issuer-rotation.ts#readRetiredIssuers",
     "packages/inspect/src/recording/read-lines.ts#readLines",
     "packages/inspect/src/recording/read-recording.ts#readRecording",
     "packages/inspect/src/recording/read-recording.ts#readConnection",

@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { parseKeyFile } from "../../packages/gateway/src/access/key-file.js";
 import { createJwtAuthenticator } from "../../packages/gateway/src/access/jwt.js";
-import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
+import { createKeySet, readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
 import {
@@ -39,7 +39,8 @@ import {
   readRelayRequest,
   writeRelayRequest,
 } from "../../packages/gateway/src/cluster/relay-protocol.js";
-import { formatTraceparent, parseTraceparent } from "../../packages/gateway/src/telemetry/span.js";
+import { formatTraceparent, parseTraceparent } from "../../packages/gateway/src/telemetry/otlp.js";
+import { parseWebhookSecrets } from "../../packages/gateway/src/telemetry/webhook.js";
 import { attempt, attemptAsync, hold, holdEqual, holdRefusal, textOf } from "../engine/target.js";
 import type { FuzzTarget } from "../engine/target.js";
 
@@ -50,7 +51,14 @@ const AUDIENCE = "countersign-fuzz";
 const IDENTITY = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const JWK = { ...IDENTITY.publicKey.export({ format: "jwk" }), kid: "k1", alg: "ES256" };
 const KEY_SET = JSON.stringify({ keys: [JWK] });
-const KEYS = readKeySet(new TextEncoder().encode(KEY_SET));
+const KEYS = createKeySet({
+  issuer: ISSUER,
+  clock: CLOCK,
+  load: async () => new TextEncoder().encode(KEY_SET),
+  cacheMs: Number.POSITIVE_INFINITY,
+  cooldownMs: 0,
+  staleMs: 0,
+});
 const JWT = signJwt({ sub: "alice", iss: ISSUER, aud: AUDIENCE, exp: NOW / 1000 + 60 });
 const AUTHENTICATOR = createJwtAuthenticator({
   issuer: ISSUER,
@@ -59,7 +67,7 @@ const AUTHENTICATOR = createJwtAuthenticator({
   toleranceMs: 0,
   principalClaim: "sub",
   scopes: [],
-  keyOf: KEYS,
+  keys: KEYS,
   clock: CLOCK,
 });
 const SEAL = createTicketSeal(new Uint8Array(32).fill(5));
@@ -119,7 +127,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       "address, query and headers of a request give plain values or a coded error, and one reading each",
     covers: [
       "packages/gateway/src/http/resume/resume-request.ts#readStreamPosition",
-      "packages/gateway/src/telemetry/span.ts#parseTraceparent",
+      "packages/gateway/src/telemetry/otlp.ts#parseTraceparent",
     ],
     dictionary: [
       "GET /ag-ui/stream?session=",
@@ -224,6 +232,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/gateway/src/access/key-set.ts#readKeySet",
       "packages/gateway/src/access/key-file.ts#parseKeyFile",
+      "packages/gateway/src/telemetry/webhook.ts#parseWebhookSecrets",
       "packages/gateway/src/cluster/order-operator.ts#readOperator",
     ],
     dictionary: [
@@ -257,6 +266,11 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       holdEqual(giver, UNKNOWN_OPERATOR, "nobody else's name is believed");
       const keys = attempt(() => parseKeyFile(text, "keys"));
       if (keys.ok) for (const { name } of keys.value) hold(isPlainName(name), "a name is plain");
+      try {
+        for (const { length } of parseWebhookSecrets(text)) hold(length >= 24, "a secret is long");
+      } catch (error) {
+        holdRefusal(error);
+      }
       try {
         readKeySet(input);
       } catch (error) {

@@ -23,7 +23,7 @@ export type { TrustedIssuer, TrustList } from "./trust/trust-list.js";
 export type { Allowance } from "./model/authentic.js";
 export type { ForgeryLimit } from "./verifier/forgery-counter.js";
 export type { VerifySignature } from "./model/signatures.js";
-export { createSpendingBook } from "./model/spending.js";
+export { allowanceId, createSpendingBook } from "./model/spending.js";
 export type { SpendingBook } from "./model/spending.js";
 export { createCapabilityVerifier } from "./verifier/verifier.js";
 export type { CapabilityVerifier, CapabilityVerifierOptions } from "./verifier/verifier.js";
