@@ -73,12 +73,12 @@ async function verifyChanged(
   return answer;
 }
 
-/** Files that prove the log. The ledger proves nothing about it: only its loss is told. */
+/** Files that prove the log. Ledger and policy history prove nothing about it: only the loss of the ledger is reported. */
 async function filesOf(moment: Moment): Promise<string[]> {
   const directory = join(folder, moment);
   const all = await readdir(directory, { recursive: true, withFileTypes: true });
   return all
-    .filter((file) => file.isFile() && !/\.pem$|\.sha256$|sqlite/u.test(file.name))
+    .filter((file) => file.isFile() && !/\.pem$|\.sha256$|sqlite|^policy-history/u.test(file.name))
     .map((file) => join(file.parentPath, file.name).slice(directory.length + 1))
     .sort();
 }

@@ -22,6 +22,7 @@ async function recordAll(events: readonly AgUiEvent[]) {
     sessionId: "s",
     threadId: "t",
     runId: "r",
+    who: {},
     clientDialect: "1.0",
     policy: compilePolicy(loadPolicy(OPEN_POLICY)),
     recorder,
