@@ -3,6 +3,10 @@ import type { JsonValue } from "@countersign/core";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { parseKeyFile } from "../../packages/gateway/src/access/key-file.js";
 import { createJwtAuthenticator } from "../../packages/gateway/src/access/jwt.js";
+import {
+  operatorNameProblem,
+  parseOperators,
+} from "../../packages/gateway/src/access/operators.js";
 import { createKeySet, readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
@@ -17,6 +21,7 @@ import {
 } from "../../packages/gateway/src/store/stored-text.js";
 import {
   clientAddress,
+  createAddressReader,
   createNetworks,
   isNetwork,
   networkOf,
@@ -73,7 +78,9 @@ const AUTHENTICATOR = createJwtAuthenticator({
 const SEAL = createTicketSeal(new Uint8Array(32).fill(5));
 const TICKET = SEAL.seal({ grant: { way: "w", principal: "alice" }, purpose: "p", expiresAt: NOW });
 const LIMITS = resolveLimits({});
-const NETWORKS = createNetworks(["10.0.0.0/8", "fd00::/8"]);
+const TRUSTED = ["10.0.0.0/8", "fd00::/8"];
+const NETWORKS = createNetworks(TRUSTED);
+const ADDRESS_OF = createAddressReader({ trustedProxies: TRUSTED });
 const QUESTION = writeRelayRequest({
   lastEventId: `${"a".repeat(22)}.1`,
   agent: "agent",
@@ -126,6 +133,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     property:
       "address, query and headers of a request give plain values or a coded error, and one reading each",
     covers: [
+      "packages/gateway/src/http/address.ts#createAddressReader",
       "packages/gateway/src/http/resume/resume-request.ts#readStreamPosition",
       "packages/gateway/src/telemetry/otlp.ts#parseTraceparent",
     ],
@@ -194,6 +202,8 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       const forwarded = request.headers["x-forwarded-for"];
       const from = clientAddress("10.0.0.1", forwarded as string | undefined, NETWORKS);
       if (from !== undefined) hold(isNetwork(from) && isPlainName(networkOf(from)), "an address");
+      const socket = { remoteAddress: "10.0.0.1" };
+      holdEqual(ADDRESS_OF({ headers: request.headers, socket }), from ?? "10.0.0.1", "the proxy if it names none");
     },
   },
   {
@@ -232,6 +242,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/gateway/src/access/key-set.ts#readKeySet",
       "packages/gateway/src/access/key-file.ts#parseKeyFile",
+      "packages/gateway/src/access/operators.ts#parseOperators",
       "packages/gateway/src/telemetry/webhook.ts#parseWebhookSecrets",
       "packages/gateway/src/cluster/order-operator.ts#readOperator",
     ],
@@ -244,12 +255,14 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       '"kty":"oct"',
       "sha256:",
       "alice ",
+      "alice admin sha256:",
     ],
     seeds: [
       JWT,
       TICKET,
       KEY_SET,
       `alice sha256:${createHash("sha256").update("x").digest("hex")}\n# comment\n`,
+      `alice viewer sha256:${createHash("sha256").update("x").digest("hex")}\n`,
     ],
     async run(input) {
       const text = textOf(input);
@@ -266,6 +279,15 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       holdEqual(giver, UNKNOWN_OPERATOR, "nobody else's name is believed");
       const keys = attempt(() => parseKeyFile(text, "keys"));
       if (keys.ok) for (const { name } of keys.value) hold(isPlainName(name), "a name is plain");
+      const operators = attempt(() => parseOperators(text, "operators"));
+      if (operators.ok) {
+        const names = operators.value.map(({ name }) => name);
+        hold(
+          names.every((name) => operatorNameProblem(name) === undefined),
+          "a name is plain",
+        );
+        hold(new Set(names).size === names.length, "a name is one operator");
+      }
       try {
         for (const { length } of parseWebhookSecrets(text)) hold(length >= 24, "a secret is long");
       } catch (error) {

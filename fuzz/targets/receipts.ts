@@ -4,6 +4,7 @@ import {
   encodeCheckpoint,
   parseCheckpoint,
 } from "../../packages/receipts/src/checkpoint/checkpoint.js";
+import { decodeRemoved } from "../../packages/receipts/src/bundles/sealed.js";
 import { decodeEntry, decodeEntryTexts } from "../../packages/receipts/src/entry/decode-entry.js";
 import { encodeEntry } from "../../packages/receipts/src/entry/encode-entry.js";
 import { importReceipt } from "../../packages/receipts/src/import/import-foreign.js";
@@ -86,6 +87,13 @@ function readTexts(text: string): void {
   }
   const batch = attempt(() => parseBatchSignature(text));
   if (batch.ok) hold(batch.value.index < batch.value.size, "an index is inside of its group");
+  const removed = attempt(() => decodeRemoved(text));
+  if (removed.ok && removed.value !== undefined) {
+    hold(
+      removed.value.first >= removed.value.frontier.size,
+      "whole bundles begin at the file or later",
+    );
+  }
   const history = attempt(() => parseKeyHistory(text));
   if (history.ok) {
     const lines = history.value.map((record) => `${encodeKeyRecord(record)}\n`).join("");
@@ -109,6 +117,7 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       "packages/receipts/src/keys/history.ts#parseKeyHistory",
       "packages/receipts/src/receipt/batch-signature.ts#parseBatchSignature",
       "packages/receipts/src/receipt/batch-signature.ts#decodePathHash",
+      "packages/receipts/src/bundles/sealed.ts#decodeRemoved",
     ],
     dictionary: [
       "— ",
@@ -129,6 +138,7 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       LOG.keys,
       PROOF,
       "tile/entries/x001/x234/067.p/12",
+      `${JSON.stringify({ first: 256, size: 1, position: 9, hashes: ["0".repeat(64)] })}\n`,
       ...LOG.receiptKeys,
       ...SIGNATURES,
     ],
@@ -201,6 +211,7 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       "packages/receipts/src/verify/checkpoint.ts#verifyCheckpoint",
       "packages/receipts/src/verify/bundle.ts#verifyBundle",
       "packages/receipts/src/verify/export.ts#verifyExport",
+      "packages/receipts/src/verify/removal.ts#readRemoval",
       "packages/receipts/src/verify/receipts-file.ts#openReceiptsFile",
       "packages/receipts/src/verify/reader.ts#readTileFile",
       "packages/receipts/src/note/verify-note.ts#verifyNote",
@@ -219,6 +230,7 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       FOREIGN,
       "keys.jsonl\n",
       "receipts.jsonl\n{}",
+      'removed.json\n{"announcement":3,"first":256}',
     ],
     async run(input) {
       const text = textOf(input);
@@ -241,7 +253,8 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       // The first line names a file of the export, the rest replaces it.
       const [name = "", ...rest] = text.split("\n");
       const path =
-        [...FILES.keys()].find((one) => one.endsWith(name) && name !== "") ?? "checkpoint";
+        [...FILES.keys(), "removed.json"].find((one) => one.endsWith(name) && name !== "") ??
+        "checkpoint";
       const body = new TextEncoder().encode(rest.join("\n"));
       const exported = await verifyExport(memoryReader(new Map(FILES).set(path, body)), {
         trustedKeys,

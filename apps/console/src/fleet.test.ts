@@ -77,7 +77,7 @@ test.skipIf(hasNoBrowser)(
     await rows.filter({ hasText: "bert" }).first().waitFor();
     await page.getByLabel("Group repeats").uncheck();
     await expect.poll(() => rows.count()).toBe(12);
-    await talk(other, "cleo", "run-later");
+    await talk(other, "cleo", "run-cleo");
     await rows.filter({ hasText: "cleo" }).first().waitFor();
     await page.getByLabel("Gateway").selectOption({ index: 2 });
     await expect.poll(() => rows.filter({ hasText: "bert" }).count()).toBe(6);
