@@ -203,7 +203,11 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       const from = clientAddress("10.0.0.1", forwarded as string | undefined, NETWORKS);
       if (from !== undefined) hold(isNetwork(from) && isPlainName(networkOf(from)), "an address");
       const socket = { remoteAddress: "10.0.0.1" };
-      holdEqual(ADDRESS_OF({ headers: request.headers, socket }), from ?? "10.0.0.1", "the proxy if it names none");
+      holdEqual(
+        ADDRESS_OF({ headers: request.headers, socket }),
+        from ?? "10.0.0.1",
+        "the proxy if it names none",
+      );
     },
   },
   {
