@@ -7,7 +7,7 @@ import { parseStored } from "../store/stored-text.js";
 import type { ControlApp, ControlContext } from "./control-env.js";
 import type { OperatorActs } from "./operator-acts.js";
 import type { OpenEvidence } from "./ports.js";
-import { problem } from "./problem.js";
+import { invalidField, problem } from "./problem.js";
 import { numberOf } from "./query.js";
 
 /** The parts that read kept payloads. */
@@ -29,7 +29,9 @@ export function addEvidenceRoutes(
 ): void {
   app.get("/v1/runs/:session/:run/evidence", async (context) => {
     const { session, run } = context.req.param();
-    const { limit, cursor } = context.req.query();
+    const { limit, cursor, ...others } = context.req.query();
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined) throw invalidField(unknown, "limit or cursor");
     if (evidence === undefined) return isOff(context);
     const filter = { session_id: session, run_id: run };
     const readPage = (size: number): Promise<EntryPage> =>

@@ -29,13 +29,13 @@ export type EvidenceSeal = {
  * its payload, so that a copy decrypts at its own entry only.
  */
 export function createEvidenceSeal(origin: string): EvidenceSeal {
-  let last: { id: string; group: number; key: Uint8Array } | undefined;
-  const keyFor = ({ id, secret }: EvidenceKey, seq: number): Uint8Array => {
+  let last: { secret: Uint8Array; group: number; key: Uint8Array } | undefined;
+  const keyFor = ({ secret }: EvidenceKey, seq: number): Uint8Array => {
     const group = Math.floor(seq / ENTRIES_PER_KEY);
-    if (last?.id !== id || last.group !== group) {
+    if (last?.secret !== secret || last.group !== group) {
       const info = `countersign.evidence.v1 ${group}`;
       last = {
-        id,
+        secret,
         group,
         key: new Uint8Array(hkdfSync("sha256", secret, origin, info, KEY_BYTES)),
       };

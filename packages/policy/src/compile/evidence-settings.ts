@@ -70,9 +70,7 @@ function redactPayload(names: readonly string[], payload: JsonValue): RedactedPa
       return mark(place);
     }
     // A part of arguments cannot be read alone: the secret may begin in the part before.
-    if (name === "delta" && isArgumentPart(object) && jsonIn(String(value)) === undefined) {
-      return mark(place);
-    }
+    if (isArguments(object, name) && jsonIn(String(value)) === undefined) return mark(place);
     return redact(value, place);
   };
   const redact = (value: JsonValue, place: string): JsonValue => {
@@ -96,8 +94,13 @@ function isPatch(object: JsonObject): object is Patch {
   return typeof object["op"] === "string" && typeof object["path"] === "string";
 }
 
-function isArgumentPart({ type }: JsonObject): boolean {
-  return type === "TOOL_CALL_ARGS" || type === "TOOL_CALL_CHUNK";
+/** Whether a member has arguments of a call as text: a part of them, or all. */
+function isArguments(object: JsonObject, name: string): boolean {
+  const { type } = object;
+  const isPart = type === "TOOL_CALL_ARGS" || type === "TOOL_CALL_CHUNK";
+  const value = object[name];
+  const isFilled = typeof value === "string" && value.trim() !== "";
+  return isFilled && (name === "arguments" || (isPart && name === "delta"));
 }
 
 /** The object or array that a text is as JSON. */

@@ -87,7 +87,8 @@ export class EvidenceDatabase {
             );
     if (seqs.length === 0) return 0;
     this.#database.prepare(REMOVE).run(JSON.stringify(seqs));
-    this.#database.exec("PRAGMA incremental_vacuum(2000)");
+    // The pages go back to the file system, and removed copies leave the write-ahead log.
+    this.#database.exec("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)");
     return seqs.length;
   }
 
