@@ -43,6 +43,7 @@ const GROUPS = {
     "operate/logs-and-traces.md",
     "operate/backup.md",
     "operate/retention.md",
+    "operate/evidence.md",
     "operate/several-gateways.md",
     "operate/shared-limits.md",
     "operate/failures.md",

@@ -144,7 +144,7 @@ async function serveHostileNames(page: Page): Promise<void> {
     ],
     [/\/v1\/receipts\?/, { entries: [hostileEntry()] }],
     [
-      /\/evidence$/,
+      /\/evidence(?:\?|$)/,
       { items: [{ seq: 0, payload: { type: "CUSTOM", name: HOSTILE, value: HOSTILE } }] },
     ],
   ];

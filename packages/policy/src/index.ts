@@ -26,6 +26,8 @@ export { compilePolicy } from "./compile/compile.js";
 export type { CompiledPolicy, PolicyCounterLimits } from "./compile/compile.js";
 export { ALLOW, MAX_FURTHER_RULES } from "./compile/decision.js";
 export type { Decision, Denial, Permit, ReasonCode } from "./compile/decision.js";
+export { REDACTED } from "./compile/evidence-settings.js";
+export type { EvidenceSettings, RedactedPayload } from "./compile/evidence-settings.js";
 export { REQUEST_CHECKS } from "./compile/request-settings.js";
 export type { ForeignRole, MessageSettings } from "./compile/message-settings.js";
 export type { RequestCheckName, RequestSettings } from "./compile/request-settings.js";

@@ -18,6 +18,8 @@ declare module "@countersign/core" {
     ERR_CLI_COLUMN: { column: string };
     /** The log has no such receipt. */
     ERR_CLI_NO_RECEIPT: { which: string };
+    /** No payload of this entry can be shown. */
+    ERR_CLI_NO_PAYLOAD: { seq: number };
     /** The log has no signed checkpoint yet. */
     ERR_CLI_NO_CHECKPOINT: Record<string, never>;
     /** A file named on the command line is not there. */

@@ -28,6 +28,17 @@ export type Status = {
   };
   readonly log: { readonly key: string };
   readonly store: { readonly kind: string; readonly entries?: number; readonly pending: number };
+  /** Absent where no payloads are kept. */
+  readonly evidence?: {
+    readonly events: "blocked" | "all";
+    readonly keep_ms: number;
+    readonly max_bytes: number;
+    readonly failing: boolean;
+    readonly dropped: number;
+    readonly failed: number;
+    readonly records?: number;
+    readonly bytes?: number;
+  };
   readonly counts: {
     readonly sessions: number;
     readonly runs_open: number;

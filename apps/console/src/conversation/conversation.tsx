@@ -39,11 +39,7 @@ export function Conversation({
     <section className="card" aria-labelledby="conversation">
       <h2 id="conversation">Conversation</h2>
       {kept?.state === "none" ? <NoContent problem={kept.problem} /> : null}
-      {kept?.state === "kept" && payloads.size === 0 ? (
-        <p className="notice">
-          No payload of this run is kept, or its time is over. The steps are from the receipts.
-        </p>
-      ) : null}
+      {kept?.state === "kept" ? <WhatIsKept kept={kept} /> : null}
       <ol className="conversation">
         {steps.map((step) => (
           <StepView key={step.entries[0]?.seq} step={step} />
@@ -51,6 +47,38 @@ export function Conversation({
       </ol>
     </section>
   );
+}
+
+/** What is missing of the payloads of a run. */
+function WhatIsKept({ kept }: { readonly kept: Extract<Kept, { state: "kept" }> }): ReactNode {
+  const { payloads, redacted, omitted, damaged } = kept;
+  return (
+    <>
+      {damaged === 0 ? null : (
+        <p className="notice bad">
+          {count(damaged, "kept payload")} cannot be read: changed since, or encrypted with a key
+          that this gateway does not have. Open the receipt for the reason.
+        </p>
+      )}
+      {payloads.size === 0 && omitted === 0 ? (
+        <p className="notice">
+          No payload of this run is kept, or its time is over. The steps are from the receipts.
+        </p>
+      ) : null}
+      {redacted === 0 && omitted === 0 ? null : (
+        <p className="notice">
+          {[
+            redacted === 0 ? "" : `The policy removed parts of ${count(redacted, "payload")}. `,
+            omitted === 0 ? "" : `${count(omitted, "payload")} left out by policy or size.`,
+          ].join("")}
+        </p>
+      )}
+    </>
+  );
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** Why the steps have no content, and how to keep it. */
@@ -62,11 +90,18 @@ function NoContent({ problem }: { readonly problem: ControlProblem }): ReactNode
       </p>
     );
   }
+  if (problem.code !== "EVIDENCE_OFF") {
+    return (
+      <p className="notice bad">
+        Structure only: the payloads could not be read. <Text value={problem.message} isWrapped />
+      </p>
+    );
+  }
   return (
     <p className="notice">
       <span>
         Structure only: this gateway keeps no payloads. To keep encrypted copies for a limited time,
-        set <code>{"evidence: { keep: all, for: 7d }"}</code> in <code>countersign.yaml</code>.
+        set <code>{"evidence: { keep: 7d, events: all }"}</code> in <code>countersign.yaml</code>.
       </span>
     </p>
   );

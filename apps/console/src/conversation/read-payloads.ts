@@ -1,19 +1,36 @@
 import { ControlProblem, fetchJson } from "../api/request.js";
 import type { Payloads } from "./steps.js";
 
-/** `GET /v1/runs/{session}/{run}/evidence`. */
-type EvidencePage = {
-  readonly items: readonly { readonly seq: number; readonly payload: unknown }[];
-  readonly cursor?: string;
+/** One kept payload, of `GET /v1/receipts/{which}/evidence`. */
+export type KeptPayload = {
+  readonly seq: number;
+  readonly kept_at?: number;
+  readonly payload?: unknown;
+  /** What the client received instead. */
+  readonly emitted?: unknown;
+  readonly redacted?: readonly string[];
+  readonly omitted?: "policy" | "size";
+  readonly problem?: { readonly code: string; readonly title: string };
 };
+
+/** `GET /v1/runs/{session}/{run}/evidence`. */
+type EvidencePage = { readonly items: readonly KeptPayload[]; readonly cursor?: string };
 
 /** Payloads of a run, or why there are none. */
 export type Kept =
-  | { readonly state: "kept"; readonly payloads: Payloads }
+  | {
+      readonly state: "kept";
+      readonly payloads: Payloads;
+      /** Copies with parts that the policy removed, copies without content, and changed ones. */
+      readonly redacted: number;
+      readonly omitted: number;
+      readonly damaged: number;
+    }
   | { readonly state: "none"; readonly problem: ControlProblem };
 
-/** Pages of one run that are read at most. */
+/** Pages of one run that are read at most: of 500 entries, or less where payloads are large. */
 const MAX_PAGES = 20;
+const PAGE_ENTRIES = 500;
 
 /** Reads the payloads that the gateway kept of a run. Each read is a receipt. */
 export async function readPayloads(
@@ -22,13 +39,14 @@ export async function readPayloads(
   options: { signal: AbortSignal },
 ): Promise<Kept> {
   const payloads = new Map<number, unknown>();
+  const items: KeptPayload[] = [];
   const path = `/v1/runs/${encodeURIComponent(session)}/${encodeURIComponent(run)}/evidence`;
   let cursor: string | undefined;
   try {
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const query = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`;
-      const page = await fetchJson<EvidencePage>(`${path}${query}`, options);
-      for (const { seq, payload } of page.items) payloads.set(seq, payload);
+      const query = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await fetchJson<EvidencePage>(`${path}?limit=${PAGE_ENTRIES}${query}`, options);
+      items.push(...page.items);
       cursor = page.cursor;
       if (cursor === undefined) break;
     }
@@ -36,5 +54,16 @@ export async function readPayloads(
     if (!(error instanceof ControlProblem)) throw error;
     return { state: "none", problem: error };
   }
-  return { state: "kept", payloads };
+  for (const item of items) {
+    // The person saw what was sent; a part of the payload may have been withheld.
+    const shown = item.emitted ?? item.payload;
+    if (shown !== undefined) payloads.set(item.seq, shown);
+  }
+  return {
+    state: "kept",
+    payloads,
+    redacted: items.filter(({ redacted }) => redacted !== undefined).length,
+    omitted: items.filter(({ omitted }) => omitted !== undefined).length,
+    damaged: items.filter(({ problem }) => problem !== undefined).length,
+  };
 }

@@ -1,4 +1,5 @@
 import type { Entry } from "../api/responses.js";
+import { deliveredIn } from "./steps.js";
 import type { Payloads } from "./steps.js";
 
 /**
@@ -7,6 +8,7 @@ import type { Payloads } from "./steps.js";
  */
 export function recordingOf(run: string, entries: readonly Entry[], payloads: Payloads): string {
   const kept = entries.filter(({ seq }) => payloads.has(seq));
+  const isDelivered = deliveredIn(entries);
   const [first] = kept;
   const start = first?.received_at ?? 0;
   const lines: object[] = [
@@ -26,7 +28,7 @@ export function recordingOf(run: string, entries: readonly Entry[], payloads: Pa
     const payload = payloads.get(entry.seq);
     if (entry.direction === "inbound") {
       lines.push({ kind: "request", connId: run, tMs, method: "POST", url: "", input: payload });
-    } else if (entry.receipt.allowed) {
+    } else if (isDelivered(entry)) {
       lines.push({ kind: "event", connId: run, seq, tMs, event: payload });
       seq += 1;
     }

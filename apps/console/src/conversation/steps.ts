@@ -32,6 +32,7 @@ type Draft = { -readonly [Key in keyof Step]: Step[Key] } & {
 /** Steps of a run in order. Delivered events go through the reducer, so that a step reads as the person saw it. */
 export function stepsOf(entries: readonly Entry[], payloads: Payloads): Step[] {
   const reducer = createReducer();
+  const isDelivered = deliveredIn(entries);
   let isReducing = true;
   const drafts: Draft[] = [];
   const open = new Map<string, Draft>();
@@ -59,8 +60,18 @@ export function stepsOf(entries: readonly Entry[], payloads: Payloads): Step[] {
   }));
 }
 
-function isDelivered({ direction, receipt }: Entry): boolean {
-  return direction === "outbound" && receipt.allowed;
+/** The `event_id` of a delivered event whose client asked for receipts. */
+const STREAM_ID = /^evt_[^.]*\.\d+$/u;
+
+/**
+ * Tells the events that the client received. A client that asked for receipts has one for each of them, with an id of
+ * its stream; another receipt of the run is then about the form before a part was withheld.
+ */
+export function deliveredIn(entries: readonly Entry[]): (entry: Entry) => boolean {
+  const isOfStream = ({ receipt }: Entry): boolean => STREAM_ID.test(receipt.event_id);
+  const hasStream = entries.some(isOfStream);
+  return (entry) =>
+    entry.direction === "outbound" && entry.receipt.allowed && (!hasStream || isOfStream(entry));
 }
 
 /** The step of an entry: that of its message or call, or else of the entry before if it is about the same. */

@@ -33,6 +33,7 @@ export function Health({ status }: { readonly status: Status | undefined }): Rea
             policyLine(status),
             logLine(status, checkpoint.data, metrics.data),
             storeLine(status, metrics.data),
+            ...evidenceLine(status),
             agentsLine(agents.data, agents.problem !== undefined),
             keysLine(metrics.data),
           ].map(({ name, href, state, says }) => (
@@ -114,6 +115,19 @@ function storeLine({ store }: Status, metrics: string | undefined): Line {
     state: failures > 0 || lag > 10_000 ? "attention" : "ok",
     says: `${store.kind}, ${plural(store.pending, "append")} under way${failures > 0 ? `, ${plural(failures, "append")} failed since the start` : ""}${lag > 0 ? `, the index is ${plural(lag, "entry", "entries")} behind` : ""}`,
   };
+}
+
+/** No line where no payloads are kept. */
+function evidenceLine({ evidence }: Status): Line[] {
+  if (evidence === undefined) return [];
+  const { events, keep_ms: keepMs, failing, dropped, failed, records, bytes } = evidence;
+  const lost = dropped + failed;
+  const held = `${plural(records ?? 0, "payload")}, ${Math.ceil((bytes ?? 0) / 1_048_576)} MiB of ${Math.ceil(evidence.max_bytes / 1_048_576)} MiB`;
+  const says = `${events === "all" ? "all payloads" : "blocked payloads"} for ${ageOf(keepMs)}: ${
+    records === undefined ? "the store does not respond" : held
+  }${lost > 0 ? `, ${plural(lost, "payload")} lost since the start` : ""}`;
+  const state = failing || records === undefined ? "failing" : lost > 0 ? "attention" : "ok";
+  return [{ name: "Evidence", state, says }];
 }
 
 function agentsLine(data: Agents | undefined, isMissing: boolean): Line {

@@ -14,6 +14,7 @@ import { InlineCode } from "../components/inline-code.js";
 import { Checklist } from "../verify/checklist.js";
 import { readEvidence } from "../verify/read-evidence.js";
 import type { Evidence } from "../verify/verify-entry.js";
+import { Payload } from "./payload.js";
 import { fieldsOf } from "./entry-fields.js";
 
 /** One entry of the log: what it says, what its rule means, and whether it is genuine. */
@@ -91,7 +92,10 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
         {entry === undefined ? (
           <Empty title="Not a valid log entry">The checklist shows the failed checks.</Empty>
         ) : (
-          <Fields entry={entry} />
+          <div className="stack">
+            <Fields entry={entry} />
+            <Payload key={entry.seq} seq={entry.seq} />
+          </div>
         )}
       </div>
     </>

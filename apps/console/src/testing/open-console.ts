@@ -25,7 +25,7 @@ export type OpenedConsole = {
 export const PATIENCE = 120_000;
 
 /** The browser itself reports that a page has no session yet, and that a run has no evidence. */
-const EXPECTED = /\/v1\/me$|\/evidence$|\/v1\/agents$|\/v1\/capabilities\?limit=500$/u;
+const EXPECTED = /\/v1\/me$|\/evidence(?:\?[^/]*)?$|\/v1\/agents$|\/v1\/capabilities\?limit=500$/u;
 
 /** How a page is opened. */
 export type OpenOptions = {

@@ -183,6 +183,12 @@ declare module "@countersign/core" {
     ERR_LEDGER_FULL: { limit: number };
     /** The keyed store did not answer a read or a write. */
     ERR_LEDGER_UNAVAILABLE: Record<string, never>;
+    /** The evidence store failed, or its database did not answer. */
+    ERR_EVIDENCE_UNAVAILABLE: Record<string, never>;
+    /** A kept payload is not what was sealed for its entry. */
+    ERR_EVIDENCE_DAMAGED: { seq: number };
+    /** The key directory has no key for kept payloads. */
+    ERR_EVIDENCE_KEY: { seq?: number; key: string };
     /** The log has entries, but its keyed store is missing or was never used. */
     ERR_LEDGER_MISSING: { entries: number };
     /** The database of the shared counts did not answer. */

@@ -1,3 +1,4 @@
+import type { EvidenceEvents } from "../evidence/keep-evidence.js";
 import type { IdentityForm } from "../event/client-identity.js";
 import type { LogFormat, LogLevel } from "../telemetry/journal.js";
 import type { OtlpLogs } from "../telemetry/log-exporter.js";
@@ -81,6 +82,17 @@ export type TlsFiles = {
   readonly clientCa?: string;
 };
 
+/** The evidence store. */
+export type EvidenceConfig = {
+  /** Age after which a copy is removed. */
+  readonly keepMs: number;
+  readonly events: EvidenceEvents;
+  /** Bytes of all copies; the oldest are removed first. */
+  readonly maxBytes: number;
+  /** A larger payload leaves a record without content. */
+  readonly maxPayloadBytes: number;
+};
+
 /** A gateway's configuration with every default filled in and every path resolved. */
 export type GatewayConfig = {
   /** The file it was loaded from, for messages. */
@@ -115,6 +127,8 @@ export type GatewayConfig = {
     /** How they show client addresses. */
     readonly clientAddress: IdentityForm;
   };
+  /** Keeps encrypted copies of payloads; `undefined` keeps none. */
+  readonly evidence: EvidenceConfig | undefined;
   /** The address at which other gateways of the log reach this one; `undefined` if they do not. */
   readonly fleet:
     | { readonly address: string; readonly host: string; readonly port: number }

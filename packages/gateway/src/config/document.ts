@@ -1,6 +1,7 @@
 import type { UpstreamTarget } from "../agent/upstream.js";
 import type { AccessBlock } from "./access.js";
 import type { ControlBlock } from "./control.js";
+import type { EvidenceEvents } from "../evidence/keep-evidence.js";
 import type { GatewayConfig } from "./config.js";
 import type { OutgoingBlocks } from "./outgoing.js";
 import type { LimitsBlock } from "./listen-limits.js";
@@ -42,6 +43,12 @@ export type ConfigDocument = {
     scrub_rate?: number;
     keep?: string;
     client_address?: GatewayConfig["receipts"]["clientAddress"];
+  };
+  evidence?: {
+    keep: string;
+    events?: EvidenceEvents;
+    max_bytes?: number;
+    max_payload_bytes?: number;
   };
   fleet?: { address: string; host?: string; port?: number };
   keys?: { directory?: string };

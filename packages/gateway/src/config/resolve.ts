@@ -51,6 +51,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
       principal: receipts?.principal ?? "plain",
       clientAddress: receipts?.client_address ?? "plain",
     },
+    evidence: evidenceOf(document, options),
     fleet: fleetOf(document.fleet, store, options),
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
     issuers: capabilities?.issuers ?? [],
@@ -89,6 +90,28 @@ function storeOf(
     "store is sqlite:DIRECTORY or a postgres:// address",
   );
   throw invalid(options.file, [place]);
+}
+
+const MAX_EVIDENCE_BYTES = 1_073_741_824;
+const MAX_PAYLOAD_BYTES = 1_048_576;
+
+function evidenceOf(
+  { evidence: block, receipts }: ConfigDocument,
+  options: Reading,
+): GatewayConfig["evidence"] {
+  if (block === undefined) return undefined;
+  const keepMs = durationOf(block.keep) ?? 0;
+  const receiptsMs = durationOf(receipts?.keep) ?? Number.POSITIVE_INFINITY;
+  if (keepMs > receiptsMs) {
+    const message = `a payload cannot be kept longer than its receipt (receipts.keep is ${receipts?.keep ?? ""})`;
+    throw invalid(options.file, [options.issue("/evidence/keep", message)]);
+  }
+  return {
+    keepMs,
+    events: block.events ?? "blocked",
+    maxBytes: block.max_bytes ?? MAX_EVIDENCE_BYTES,
+    maxPayloadBytes: block.max_payload_bytes ?? MAX_PAYLOAD_BYTES,
+  };
 }
 
 function fleetOf(

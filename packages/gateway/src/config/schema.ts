@@ -15,6 +15,12 @@ const port: JsonSchema = {
   maximum: 65_535,
 };
 
+const duration = (description: string): JsonSchema => ({
+  type: "string",
+  description,
+  pattern: "^[1-9][0-9]{0,4}[dh]$",
+});
+
 const listener = closed("Where clients connect", {
   host: text("Address to bind; loopback when left out"),
   port,
@@ -95,12 +101,9 @@ export const CONFIG_SCHEMA: JsonSchema = {
           "Whether a client gets the receipts of what it is shown, beside it, when it asks for them",
           ["on_request", "never"],
         ),
-        keep: {
-          type: "string",
-          description:
-            "How long receipts are kept, in days (90d) or hours (12h); all of them when left out. Hashes of removed receipts stay",
-          pattern: "^[1-9][0-9]{0,4}[dh]$",
-        },
+        keep: duration(
+          "How long receipts are kept, in days (90d) or hours (12h); all of them when left out. Hashes of removed receipts stay",
+        ),
         principal: choice(
           "How receipts, lists and log lines show principals: as they are, as a keyed hash, or not at all; plain when left out",
           IDENTITY_FORMS,
@@ -117,6 +120,30 @@ export const CONFIG_SCHEMA: JsonSchema = {
           maximum: 1_000_000,
         },
       }),
+      evidence: closed(
+        "Encrypted copies of payloads beside the log, for a limited time; off when left out",
+        {
+          keep: duration("How long a copy is kept, in days (7d) or hours (12h)"),
+          events: choice(
+            "Which payloads are kept: those with a blocked part, or all; blocked when left out",
+            ["blocked", "all"],
+          ),
+          max_bytes: {
+            type: "integer",
+            description:
+              "Bytes of all copies, of which the oldest are removed first; 1073741824 (1 GiB) when left out",
+            minimum: 1_048_576,
+            maximum: 1_099_511_627_776,
+          },
+          max_payload_bytes: {
+            type: "integer",
+            description: "Bytes of one payload; a larger one is not kept; 1048576 when left out",
+            minimum: 1024,
+            maximum: 67_108_864,
+          },
+        },
+        ["keep"],
+      ),
       fleet: closed(
         "The address at which other gateways on the same PostgreSQL reach this one; off when left out",
         {

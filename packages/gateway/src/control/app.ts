@@ -3,13 +3,14 @@ import { bodyLimit } from "hono/body-limit";
 import { isCountersignError } from "@countersign/core";
 import type { Fleet } from "../cluster/fleet.js";
 import type { ControlledGateway, OpenPolicy } from "./ports.js";
-import type { OpenReceipts } from "./ports.js";
+import type { OpenEvidence, OpenReceipts } from "./ports.js";
 import type { OpenTokens } from "./ports.js";
 import { EXPOSITION_TYPE } from "../telemetry/exposition.js";
 import { addAgentRoutes } from "./agent-routes.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 import type { ConsoleFiles } from "./console-files.js";
 import { addConsoleRoutes } from "./console-routes.js";
+import { addEvidenceRoutes } from "./evidence-routes.js";
 import { addExplainRoute } from "./explain-route.js";
 import { addFeedRoute } from "./feed-stream.js";
 import { CONTROL_API } from "./openapi.js";
@@ -33,6 +34,8 @@ import { addSessionRoutes } from "./session-routes.js";
 export type ControlOptions = {
   readonly gateway: ControlledGateway;
   readonly receipts: OpenReceipts;
+  /** `undefined` where it is off. */
+  readonly evidence: OpenEvidence | undefined;
   readonly policy: OpenPolicy;
   readonly tokens: OpenTokens;
   /** The sources of operators' credentials. */
@@ -67,15 +70,16 @@ const CONFLICTS: ReadonlySet<string> = new Set([
   "ERR_CONTROL_POLICY_UNKNOWN",
   "ERR_CONTROL_STOP_CHANGED",
 ]);
-const STORE_CODES = /^ERR_(STORE|SIGN|LOG|LEDGER|REVOCATIONS|FLEET)_/u;
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG|LEDGER|EVIDENCE|REVOCATIONS|FLEET)_/u;
 
 /**
  * An entry beyond the end of the log is missing, not an error: clients that mirror the log request whole tiles first.
  */
-function statusOf(code: string): 400 | 404 | 409 | 410 | 503 {
+function statusOf(code: string): 400 | 404 | 409 | 410 | 500 | 503 {
   if (CONFLICTS.has(code)) return 409;
   if (code === "ERR_STORE_RANGE") return 404;
   if (code === "ERR_STORE_REMOVED") return 410;
+  if (code === "ERR_EVIDENCE_DAMAGED" || code === "ERR_EVIDENCE_KEY") return 500;
   return STORE_CODES.test(code) ? 503 : 400;
 }
 
@@ -141,6 +145,7 @@ export function createControlApp(options: ControlOptions): ControlApp {
   addAgentRoutes(app, { ...all, agents, results: telemetry?.agents, containment, actsOf });
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts, gateway.context.identities);
+  addEvidenceRoutes(app, { evidence: options.evidence, store: receipts.store, actsOf });
   addExplainRoute(app);
   addPolicyRoutes(app, {
     policy,

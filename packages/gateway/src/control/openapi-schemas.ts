@@ -152,6 +152,22 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       pending: count,
       "damage?": object({ "seq?": count, reason: text }),
     }),
+    "evidence?": {
+      ...object({
+        events: { enum: ["blocked", "all"] },
+        keep_ms: count,
+        max_bytes: count,
+        failing: { ...flag, description: "The last write failed" },
+        kept: count,
+        omitted: count,
+        dropped: count,
+        failed: count,
+        "records?": count,
+        "bytes?": count,
+        "oldest?": milliseconds,
+      }),
+      description: "The evidence store; absent where it is off",
+    },
     counts: object({
       sessions: count,
       runs_open: count,
@@ -175,6 +191,29 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     "owner?": sessionOwner,
     runs: list(ref("Run")),
   }),
+  Evidence: object({ items: list(ref("EvidenceItem")), "cursor?": cursor }),
+  EvidenceItem: object(
+    {
+      seq: { ...count, description: "The entry of the log" },
+      "kept_at?": milliseconds,
+      "payload?": { description: "The payload that was hashed" },
+      "emitted?": { description: "What the client received instead" },
+      "redacted?": {
+        ...list(text),
+        description:
+          "Places that the policy removed; the copy then does not have the hash of the log",
+      },
+      "omitted?": {
+        enum: ["policy", "size"],
+        description: "Why there is no content: ag_ui_evidence.never, or evidence.max_payload_bytes",
+      },
+      "problem?": {
+        ...object({ code: text, title: text }),
+        description: "Why the copy cannot be read: it was changed, or its key is missing",
+      },
+    },
+    "One kept payload",
+  ),
   Sessions: object({ sessions: list(ref("Session")), "cursor?": cursor, "partial?": partial }),
   Runs: object({
     runs: list(object({ session_id: text, ...run })),

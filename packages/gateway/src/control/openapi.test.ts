@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { sseFrame } from "@countersign/testkit";
 import { loadPolicy } from "@countersign/policy";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { operatorAccess } from "../testing/operator-access.js";
@@ -45,12 +45,16 @@ const OPEN_HASH = loadPolicy(OPEN_POLICY).hash;
 const json = (value: unknown): RequestInit => ({ body: JSON.stringify(value) });
 
 test("every route of the server is described, and every described one responds as described, refusals too", async () => {
-  const served = await startServed(({ body }) => ({
-    pieces: inRun(idsOf(body), text("m1", "hi")).map(sseFrame),
-  }));
+  const served = await startServed(
+    ({ body }) => ({ pieces: inRun(idsOf(body), text("m1", "hi")).map(sseFrame) }),
+    { config: "evidence: { keep: 1h, events: all }" },
+  );
   try {
     const url = `${served.running.dataUrl}/agents/support?session=s1`;
     await (await post(url, { threadId: "t1", runId: "r1" })).text();
+    await vi.waitFor(async () =>
+      expect((await served.control("/v1/receipts/0/evidence")).status).toBe(200),
+    );
     const asked: [
       method: string,
       template: string,
@@ -121,6 +125,10 @@ test("every route of the server is described, and every described one responds a
       ["get", "/v1/receipts/export", "/v1/receipts/export?start=0&limit=3", 200],
       ["get", "/v1/receipts/export", "/v1/receipts/export?limit=5000", 400],
       ["get", "/v1/receipts/{seq}/proof", "/v1/receipts/0/proof", 200],
+      ["get", "/v1/receipts/{which}/evidence", "/v1/receipts/0/evidence", 200],
+      ["get", "/v1/receipts/{which}/evidence", "/v1/receipts/agui-nothing/evidence", 404],
+      ["get", "/v1/runs/{session}/{run}/evidence", "/v1/runs/s1/r1/evidence?limit=2", 200],
+      ["get", "/v1/runs/{session}/{run}/evidence", "/v1/runs/s1/r1/evidence?bogus=2", 400],
       ["get", "/v1/receipts/{seq}/proof", "/v1/receipts/999/proof", 404],
       ["get", "/v1/checkpoint", "/v1/checkpoint", 200],
       ["get", "/v1/tile/{tile}", "/v1/tile/0/000.p/1", 200],

@@ -244,6 +244,29 @@ const ROUTES: Readonly<Record<string, Route>> = {
     path: { seq: "Its place in the log" },
     responses: { 200: plain("C2SP tlog-proof"), 400: BAD, 404: refused("No such entry") },
   },
+  "get /v1/receipts/{which}/evidence": {
+    role: "operator",
+    summary: "The kept payload of an entry; each read is a receipt",
+    path: { which: "Its place in the log, or the id of its receipt" },
+    responses: {
+      200: json("EvidenceItem", "The payload, whose hash was compared with the log"),
+      404: refused(
+        "Evidence is off (EVIDENCE_OFF), or this payload is not kept (EVIDENCE_NOT_KEPT)",
+      ),
+      500: refused("The copy was changed (ERR_EVIDENCE_DAMAGED), or its key is missing"),
+    },
+  },
+  "get /v1/runs/{session}/{run}/evidence": {
+    role: "operator",
+    summary: "The kept payloads of a run, oldest first; each read is a receipt",
+    path: { session: "The session's id", run: "The run's id" },
+    query: { limit: "Entries of the log on a page, 200 when left out", cursor: PAGE.cursor },
+    responses: {
+      200: json("Evidence", "A page of payloads; entries without one are left out"),
+      400: BAD,
+      404: refused("Evidence is off (EVIDENCE_OFF)"),
+    },
+  },
   "get /v1/checkpoint": {
     summary: "A checkpoint of everything acknowledged, signed now",
     responses: { 200: plain("C2SP checkpoint") },

@@ -32,6 +32,13 @@ export type OperatorAct =
       readonly principal?: string;
     }
   | { readonly act: "capability-revoke"; readonly capability: string }
+  | {
+      /** Kept payloads were read: those of a run, or that of one entry. */
+      readonly act: "evidence-read";
+      readonly session?: string;
+      readonly run?: string;
+      readonly entry?: number;
+    }
   | { readonly act: "agent-contain" | "agent-resume"; readonly agent: string };
 
 /** The operator who acts. */
@@ -68,6 +75,7 @@ const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
   "capability-issue": "create",
   "capability-attach": "mutate",
   "capability-revoke": "destroy",
+  "evidence-read": "display",
   "agent-contain": "destroy",
   "agent-resume": "mutate",
 };
@@ -99,7 +107,7 @@ export function createOperatorActs(
       timestamp: timestamp(),
       event_id: context.mintId("event"),
       agent_id: OPERATOR_AGENT,
-      ...("session" in act ? { session_id: act.session } : {}),
+      ...("session" in act && act.session !== undefined ? { session_id: act.session } : {}),
       capability_id: "capability" in act ? act.capability : NO_CAPABILITY,
       event_type: { custom: `operator.${act.act}` },
       target,

@@ -1,10 +1,15 @@
 import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
 import type { LoadResult, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
+import type { LogEntry } from "@countersign/receipts";
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
 import type { CapabilityRecord, CapabilityRecords } from "../access/capability-records.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { FileStates } from "../base/files.js";
+import type { EvidenceConfig } from "../config/config.js";
+import type { EvidenceFigures } from "../evidence/keep-evidence.js";
+import type { EvidenceRead } from "../evidence/read-evidence.js";
+import type { EvidenceUsage } from "../store/evidence-store.js";
 
 /** The part of a gateway that the control plane uses. */
 export type ControlledGateway = {
@@ -49,6 +54,15 @@ export type OpenReceipts = {
   readonly logKey: string;
   /** The number of indexed entries, if the store has its own index. */
   indexed(): Promise<number> | undefined;
+};
+
+/** The evidence store, whose copies operators may read. */
+export type OpenEvidence = {
+  readonly settings: EvidenceConfig;
+  readonly figures: Readonly<EvidenceFigures>;
+  usage(): Promise<EvidenceUsage>;
+  /** Decrypts the copies of entries, and compares them with the log; entries without a copy are left out. */
+  read(entries: readonly LogEntry[]): Promise<EvidenceRead[]>;
 };
 
 /** Verifies tokens of trusted issuers, and issues tokens of its own. */

@@ -1,5 +1,13 @@
 import type { LogEntry } from "@countersign/receipts";
+import type { EventFacts } from "@countersign/policy";
 import type { EntryDraft } from "@countersign/receipts/log";
+
+/** The draft of an entry, with what the evidence store needs and the log does not have. */
+export type DecisionDraft = EntryDraft & {
+  readonly facts?: EventFacts;
+  /** The canonical JSON of the event that the client receives instead. */
+  readonly emitted_text?: string;
+};
 
 /** The place of a durable decision in the log. */
 export type Recorded = {
@@ -12,7 +20,7 @@ export type Recorded = {
 /** The part of the log that the record stage uses. */
 export type Recorder = {
   /** Appends the entries in this order. Resolves when every entry is durable; rejects if one entry is not. */
-  appendAll(drafts: readonly EntryDraft[]): Promise<readonly Recorded[]>;
+  appendAll(drafts: readonly DecisionDraft[]): Promise<readonly Recorded[]>;
   /**
    * Resolves when the log has room for more entries; `undefined` if it has room now. A caller that appends without waiting is rejected at
    * some point.

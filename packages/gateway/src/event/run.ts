@@ -1,7 +1,6 @@
 import type { Limits, JsonValue } from "@countersign/core";
 import type { ClientState, CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { AgUiReceipt } from "@countersign/receipts";
-import type { EntryDraft } from "@countersign/receipts/log";
 import type { AgUiEvent, Interrupt, RunAgentInput } from "@countersign/wire";
 import type {
   Dialect,
@@ -14,7 +13,7 @@ import type { ClientSink } from "./sink.js";
 import type { DecisionResult, DecisionRequest } from "./judge.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { Clock, MintId } from "../base/ports.js";
-import type { Recorded, Recorder } from "./recorder.js";
+import type { DecisionDraft, Recorded, Recorder } from "./recorder.js";
 import type { WithheldRegister } from "./withheld-register.js";
 import type { Backlog, Pause } from "./waits.js";
 import type { EventContext } from "./event-context.js";
@@ -40,7 +39,7 @@ export type RunProgress = {
 /** Creates the receipts that a client receives together with their events. */
 export type StreamReceipts = {
   /** The log entries of events that were flushed together, in the order of delivery. */
-  draftsOf(run: Run, contexts: readonly EventContext[]): EntryDraft[];
+  draftsOf(run: Run, contexts: readonly EventContext[]): DecisionDraft[];
   /** Stores the receipts of events that will be delivered. Returns the receipts that stand for the events themselves. */
   keep(contexts: readonly EventContext[], recorded: readonly Recorded[]): Recorded[];
   /** Returns the receipt of an event that is being delivered. */

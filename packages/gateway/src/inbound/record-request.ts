@@ -1,6 +1,6 @@
 import { canonicalJson } from "@countersign/core";
 import type { CountersignError, JsonValue } from "@countersign/core";
-import type { EntryDraft } from "@countersign/receipts/log";
+import type { DecisionDraft } from "../event/recorder.js";
 import { entryOf } from "../outbound/record/draft.js";
 import { isStreamReceiptId } from "../outbound/record/receipt-chain.js";
 import { blockerDenial, blockerError } from "./send-blocker.js";
@@ -45,7 +45,7 @@ export async function recordUndelivered(
   return error;
 }
 
-function draftOf(request: InboundRequest): EntryDraft {
+function draftOf(request: InboundRequest): DecisionDraft {
   const { facts, decision, capabilityId } = request;
   if (facts === undefined || decision === undefined) {
     throw new TypeError("a request is recorded after it was decided");

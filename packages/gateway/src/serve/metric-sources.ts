@@ -6,6 +6,7 @@ import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";
 import { VERSION } from "../base/version.js";
 import type { OpenPolicy } from "../control/ports.js";
+import type { OpenEvidence } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
 import type { OpenTokens } from "../control/ports.js";
 import type { IssuerKeys } from "./open-access.js";
@@ -17,6 +18,7 @@ export type MetricParts = {
   readonly policy: OpenPolicy;
   readonly tokens: OpenTokens;
   readonly receipts: OpenReceipts;
+  readonly evidence: OpenEvidence | undefined;
   readonly journal: Journal;
   readonly process: ProcessMetrics;
   readonly keySets: readonly IssuerKeys[];
@@ -49,6 +51,8 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
       exported: countIn(journal, "exportedLines"),
       dropped: countIn(journal, "lostLines"),
     }),
+    evidence: () => parts.evidence?.figures,
+    evidenceBytes: async () => (await parts.evidence?.usage())?.bytes,
     webhookEvents: () => parts.webhook?.events ?? { exported: 0, dropped: 0 },
     keySets: () => parts.keySets,
   };

@@ -30,6 +30,8 @@ import {
   openTls,
 } from "./open-listeners.js";
 import { openOperatorAccess } from "./open-operators.js";
+import { keepRecorded } from "../evidence/keep-evidence.js";
+import type { Recorder } from "../event/recorder.js";
 import { findExposedKeys } from "../keys/exposed-keys.js";
 import { findKey, openAdminToken, openKey } from "../keys/key-directory.js";
 import { findSecretKey, openSecretKey } from "../keys/secret-key.js";
@@ -49,6 +51,7 @@ import type { DrainResult } from "./drain.js";
 import { metricSourcesOf } from "./metric-sources.js";
 import { openPolicy } from "./open-policy.js";
 import type { OpenPolicy, OpenReceipts, OpenTokens } from "../control/ports.js";
+import { openEvidenceStore } from "./open-evidence.js";
 import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
@@ -164,17 +167,24 @@ async function openGateway(
     telemetry,
   });
   opened.add(() => velocity.close());
+  const evidence = await openEvidenceStore(config, {
+    policy: () => policy.holder.current,
+    clock: SYSTEM_CLOCK,
+    journal,
+  });
+  opened.add(() => evidence?.close());
+  const recorder: Recorder = {
+    appendAll: (drafts) => receipts.log.appendAll(drafts),
+    // Signing a checkpoint writes to the store, so it shows whether the store is back.
+    probe: async () => void (await receipts.log.checkpoint()),
+    writer: fleet && nameSuffix(gatewayName),
+  };
   const { access, keySets } = openAccess(config.access, SYSTEM_CLOCK, journal);
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
     policy: policy.holder,
-    recorder: {
-      appendAll: (drafts) => receipts.log.appendAll(drafts),
-      // Signing a checkpoint writes to the store, so it shows whether the store is back.
-      probe: async () => void (await receipts.log.checkpoint()),
-      writer: fleet && nameSuffix(gatewayName),
-    },
+    recorder: evidence === undefined ? recorder : keepRecorded(recorder, evidence.keeper),
     ledger,
     ...(fleet === undefined
       ? {}
@@ -227,6 +237,7 @@ async function openGateway(
     policy,
     tokens,
     receipts,
+    evidence,
     journal,
     process: watched,
     keySets,
@@ -260,6 +271,7 @@ async function openGateway(
     console,
     gateway,
     receipts,
+    evidence,
     policy,
     tokens,
     ...operators,

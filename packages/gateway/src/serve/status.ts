@@ -2,6 +2,7 @@ import type { GatewayFacts } from "@countersign/core";
 import type { Gateway } from "./gateway.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { OpenPolicy } from "../control/ports.js";
+import type { OpenEvidence } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
 import { VERSION } from "../base/version.js";
 
@@ -10,6 +11,7 @@ export type StatusSources = {
   readonly gateway: Gateway;
   readonly policy: OpenPolicy;
   readonly receipts: OpenReceipts;
+  readonly evidence: OpenEvidence | undefined;
   readonly startedAt: number;
   /** The name of this gateway in the fleet. */
   readonly gatewayName: string;
@@ -41,6 +43,7 @@ export async function readStatus(sources: StatusSources): Promise<object> {
       pending: receipts.log.pending,
       ...(telemetry.scrub.first === undefined ? {} : { damage: telemetry.scrub.first }),
     },
+    ...(sources.evidence === undefined ? {} : { evidence: await evidenceStatus(sources.evidence) }),
     counts: {
       sessions: sessions.size,
       runs_open: telemetry.openRuns.size,
@@ -87,4 +90,19 @@ async function sizeOf(receipts: OpenReceipts): Promise<{ entries?: number; first
   } catch {
     return {};
   }
+}
+
+async function evidenceStatus({ settings, figures, usage }: OpenEvidence): Promise<object> {
+  const stored = await usage().catch(() => undefined);
+  return {
+    events: settings.events,
+    keep_ms: settings.keepMs,
+    max_bytes: settings.maxBytes,
+    failing: figures.isFailing,
+    kept: figures.kept,
+    omitted: figures.omitted,
+    dropped: figures.dropped,
+    failed: figures.failed,
+    ...stored,
+  };
 }

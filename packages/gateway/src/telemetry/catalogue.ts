@@ -86,6 +86,11 @@ export const METRICS = {
   countersign_store_append_seconds: histogram(
     "Time one flush of receipts takes until it is durable",
   ),
+  countersign_evidence_records_total: counter(
+    "Payloads for the evidence store: kept, omitted by policy or size, dropped, or failed",
+    "result",
+  ),
+  countersign_evidence_bytes: gauge("Bytes of encrypted copies in the evidence store"),
   countersign_ledger_failures_total: counter(
     "Questions and writes about threads that the ledger did not answer",
   ),

@@ -4,6 +4,7 @@ import { writeHistogram, writeMetric } from "./exposition.js";
 import type { Sample } from "./exposition.js";
 import type { Histogram, Tally } from "./counters.js";
 import type { ProcessMetrics } from "./process-metrics.js";
+import type { EvidenceFigures } from "../evidence/keep-evidence.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Values that are read at the time of a scrape, because they are not counted. */
@@ -25,6 +26,9 @@ export type MetricSources = {
   droppedLines(): number;
   exportedLines(): Exported;
   webhookEvents(): Exported;
+  /** The numbers of the evidence store; `undefined` where it is off. */
+  evidence(): Readonly<EvidenceFigures> | undefined;
+  evidenceBytes(): Promise<number | undefined>;
   /** Issuers whose key set cannot be fetched, by name. */
   keySets(): readonly { readonly issuer: string; readonly isStale: boolean }[];
 };
@@ -56,10 +60,11 @@ async function readSamples(
 ): Promise<Map<MetricName, readonly Sample[]>> {
   const { tracer, receipts, sockets } = telemetry;
   const open = [...telemetry.openRuns];
-  const [entries, connections, indexed] = await Promise.all([
+  const [entries, connections, indexed, evidenceBytes] = await Promise.all([
     askedFor(sources.entries()),
     askedFor(sources.connections()),
     askedFor(sources.indexed() ?? sources.entries()),
+    askedFor(sources.evidenceBytes()),
   ]);
   const { name, hash, mode } = sources.policy();
   const reloads = sources.reloads();
@@ -103,6 +108,8 @@ async function readSamples(
     ["countersign_checkpoint_failures_total", one(receipts.checkpointFailures)],
     ["countersign_store_scrubbed_entries_total", one(telemetry.scrub.checked)],
     ["countersign_store_damages_total", one(telemetry.scrub.damages)],
+    ["countersign_evidence_records_total", evidenceCounts(sources.evidence())],
+    ["countersign_evidence_bytes", one(evidenceBytes)],
     ["countersign_ledger_failures_total", one(telemetry.ledger.failures)],
     ["countersign_velocity_waits_total", one(telemetry.velocity.waits)],
     ["countersign_velocity_failures_total", one(telemetry.velocity.failures)],
@@ -144,6 +151,14 @@ function one(value: number | undefined): readonly Sample[] {
   return value === undefined ? [] : [[[], value]];
 }
 
+function evidenceCounts(figures: Readonly<EvidenceFigures> | undefined): readonly Sample[] {
+  if (figures === undefined) return [];
+  return (["kept", "omitted", "dropped", "failed"] as const).map((result) => [
+    [result],
+    figures[result],
+  ]);
+}
+
 function exports({ exported, dropped }: Exported = NOTHING_EXPORTED): readonly Sample[] {
   return [
     [["exported"], exported],
@@ -158,7 +173,7 @@ function counts(tally: Tally): readonly Sample[] {
 }
 
 /** When the store is down, the page must still show that. */
-async function askedFor(answer: Promise<number>): Promise<number | undefined> {
+async function askedFor(answer: Promise<number | undefined>): Promise<number | undefined> {
   try {
     return await answer;
   } catch {

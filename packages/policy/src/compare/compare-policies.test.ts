@@ -149,6 +149,30 @@ test.each([
     "ag_ui_request: { history: { accept: full } }",
     "stricter",
   ],
+  [
+    "a member that is redacted",
+    "ag_ui_evidence: { redact: ['*token*'] }",
+    "ag_ui_evidence: { redact: ['*token*', password, apiToken] }",
+    "stricter",
+  ],
+  [
+    "redaction that is off",
+    "ag_ui_evidence: { redact: [password] }",
+    "ag_ui_evidence: { enabled: false, redact: [password] }",
+    "looser",
+  ],
+  [
+    "names that another covers",
+    "ag_ui_evidence: { redact: ['*TOKEN*', token] }",
+    "ag_ui_evidence: { redact: ['*token*'] }",
+    "same",
+  ],
+  [
+    "events that are never kept",
+    "ag_ui_evidence: { never: [{ tool: 'pay_*' }] }",
+    "ag_ui_evidence: { never: [{ tool: 'pay_card' }] }",
+    "looser",
+  ],
   ["checks that are off", "ag_ui_request: {}", "ag_ui_request: { enabled: false }", "looser"],
   [
     "a pinned tool more",

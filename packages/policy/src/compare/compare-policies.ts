@@ -7,6 +7,7 @@ import { compareClassify } from "./classify-block.js";
 import { compareText } from "./compare-values.js";
 import { compareConditions } from "./condition-block.js";
 import { compareContent } from "./content-block.js";
+import { compareEvidence } from "./evidence-block.js";
 import { joinEffects } from "./effect.js";
 import { compareComponents, compareTools } from "./list-blocks.js";
 import { compareMessages } from "./messages-block.js";
@@ -42,6 +43,7 @@ export function comparePolicies(before: PolicyDocument, after: PolicyDocument): 
   const blocks = [
     ...events,
     ["ag_ui_request", compareRequest] as const,
+    ["ag_ui_evidence", compareEvidence] as const,
     ["document", compareHeads] as const,
   ]
     .map(([block, compare]): BlockDiff => {

@@ -8,6 +8,8 @@ import { hashDocument } from "../document/load.js";
 import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
 import { hasAgUiBlock } from "../document/model.js";
 import { matchesGlob } from "../patterns/glob.js";
+import { compileEvidenceSettings } from "./evidence-settings.js";
+import type { EvidenceSettings } from "./evidence-settings.js";
 import { compileMessageSettings, listJudgement } from "./message-settings.js";
 import type { MessageSettings } from "./message-settings.js";
 import { compileRequestSettings } from "./request-settings.js";
@@ -55,6 +57,8 @@ export type CompiledPolicy = {
   readonly messages: MessageSettings;
   /** The content settings; `undefined` if the policy has none. */
   readonly content: ContentSettings | undefined;
+  /** What an evidence store may keep. */
+  readonly evidence: EvidenceSettings;
   /** Ids of all rules, in evaluation order. */
   readonly rules: readonly string[];
   evaluate(facts: DecisionFacts): Decision;
@@ -107,6 +111,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     request: request.settings,
     messages: compileMessageSettings(document),
     content: compileContentSettings(document),
+    evidence: compileEvidenceSettings(document),
     rules: rules.map((rule) => rule.id),
     evaluate,
     explain: (facts) => explainRules(rules, facts, evaluate(facts)),

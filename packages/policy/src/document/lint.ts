@@ -23,6 +23,7 @@ export function lintFile(document: FileDocument, positions: PositionTable): Poli
   lintComponents(asObject(rules["ag_ui_components"]), add);
   lintAgUi(asObject(rules["ag_ui"]), add);
   lintRequest(asObject(rules["ag_ui_request"]), add);
+  lintEvidence(asObject(rules["ag_ui_evidence"]), add);
   for (const rule of velocityRules(rules["velocity"])) {
     if (rule["max_spend_per_window"] !== undefined) {
       add(["velocity"], "no-effect", "max_spend_per_window has no effect: events carry no price");
@@ -122,6 +123,15 @@ function lintRequest(block: JsonObject | undefined, add: Add): void {
       `a browser may speak as ${authority.join(" and ")}`,
     );
   }
+}
+
+function lintEvidence(block: JsonObject | undefined, add: Add): void {
+  if (block === undefined) return;
+  const never = Array.isArray(block["never"]) ? block["never"] : [];
+  const every = never.findIndex((match) => Object.keys(asObject(match) ?? {}).length === 0);
+  if (every === -1) return;
+  const says = "an empty match covers every event: no payload is kept, and redact has no effect";
+  add(["ag_ui_evidence", "never", every], "no-effect", says);
 }
 
 function velocityRules(value: JsonValue | undefined): JsonObject[] {

@@ -179,6 +179,9 @@ export type RequestBlock = BlockHeader & {
   forwarded_props?: RequestCheck & { allow?: string[]; max_bytes?: number };
 };
 
+/** `rules.ag_ui_evidence`: what the evidence store of a gateway may keep of payloads. */
+export type EvidenceBlock = { enabled?: boolean; redact?: string[]; never?: EventMatch[] };
+
 /** A cap over a window, with the guide's keys or Chio's; a rule uses one of them. */
 export type VelocityRule = BlockHeader & {
   id?: string;
@@ -208,6 +211,7 @@ export type PolicyRules = {
   ag_ui_order?: OrderBlock;
   ag_ui_messages?: MessagesBlock;
   ag_ui_request?: RequestBlock;
+  ag_ui_evidence?: EvidenceBlock;
   velocity?: VelocityRule | VelocityRule[];
   [other: string]: unknown;
 };

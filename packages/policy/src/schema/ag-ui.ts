@@ -138,6 +138,20 @@ export const AG_UI_MESSAGES: JsonSchema = closed(
   },
 );
 
+/** `ag_ui_evidence`: what the evidence store of a gateway may keep. It decides about no event. */
+export const AG_UI_EVIDENCE: JsonSchema = closed(
+  "What a gateway with an evidence store may keep of payloads. Without this block it keeps them as they were.",
+  {
+    enabled: flag("Whether the block counts at all.", true),
+    redact: list(
+      "Names of members whose values are removed from the copy, at any depth, in JSON inside texts too; `*` matches any run of characters, upper and lower case are equal.",
+      text("A name, such as `password` or `*token*`.", 256),
+      1000,
+    ),
+    never: list("Events of which no copy is kept.", { $ref: "#/$defs/event_match" }, 1000),
+  },
+);
+
 const positive = (description: string): JsonSchema => ({
   type: "integer",
   description,

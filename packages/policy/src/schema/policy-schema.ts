@@ -1,6 +1,7 @@
 import {
   AG_UI,
   AG_UI_COMPONENTS,
+  AG_UI_EVIDENCE,
   AG_UI_INBOUND,
   AG_UI_MESSAGES,
   AG_UI_ORDER,
@@ -26,6 +27,7 @@ export const AG_UI_BLOCKS = {
   ag_ui_order: AG_UI_ORDER,
   ag_ui_messages: AG_UI_MESSAGES,
   ag_ui_request: AG_UI_REQUEST,
+  ag_ui_evidence: AG_UI_EVIDENCE,
   velocity: VELOCITY,
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 

@@ -8,11 +8,13 @@ export type Database = {
   close(): void;
 };
 
+type Parameter = string | number | Uint8Array | null;
+
 /** A prepared statement. */
 export type Statement = {
-  run(...parameters: (string | number | null)[]): { changes: number | bigint };
-  get(...parameters: (string | number | null)[]): Record<string, unknown> | undefined;
-  all(...parameters: (string | number | null)[]): Record<string, unknown>[];
+  run(...parameters: Parameter[]): { changes: number | bigint };
+  get(...parameters: Parameter[]): Record<string, unknown> | undefined;
+  all(...parameters: Parameter[]): Record<string, unknown>[];
 };
 
 /** Options of {@link openDatabase}. */

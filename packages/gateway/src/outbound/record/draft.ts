@@ -2,7 +2,8 @@ import { canonicalJson, sha256Hex } from "@countersign/core";
 import type { JsonValue, NamedEventType } from "@countersign/core";
 import type { Decision, Denial, EventFacts, PolicyMode } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
-import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
+import type { TextDraft } from "@countersign/receipts/log";
+import type { DecisionDraft } from "../../event/recorder.js";
 import { boundedName } from "../../event/client-identity.js";
 import type { ClientIdentity } from "../../event/client-identity.js";
 import type { ReceiptTransport } from "../../event/sink.js";
@@ -29,7 +30,7 @@ export function unreadFactsOf(refused: string): EventFacts {
 }
 
 /** The log entry of one decision: hashes and names, never a payload. */
-export function draftOf(run: Run, context: EventContext): EntryDraft {
+export function draftOf(run: Run, context: EventContext): DecisionDraft {
   const { event, facts, claim, emitted, refused } = context;
   if (refused !== undefined) {
     // The error code, and nothing of the input.
@@ -48,6 +49,7 @@ export function draftOf(run: Run, context: EventContext): EntryDraft {
   if (emitted !== undefined) {
     context.text = canonicalJson(emitted as JsonValue);
     draft.emitted_hash = sha256Hex(context.text);
+    draft.emitted_text = context.text;
   } else if (envelope === undefined) context.text = text;
   return draft;
 }
@@ -63,7 +65,7 @@ function entryFor(
   facts: EventFacts,
   eventId: string,
   payloadText: string,
-): Writable<TextDraft> {
+): WritableDraft {
   if (decision === undefined) throw undecided();
   const draft = entryOf({
     facts,
@@ -100,9 +102,10 @@ type EntryParts = {
 };
 
 type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
+type WritableDraft = Writable<TextDraft & Pick<DecisionDraft, "facts" | "emitted_text">>;
 
 /** Lists each member instead of spreading: see `createEventContext`. */
-export function entryOf(parts: EntryParts): Writable<TextDraft> {
+export function entryOf(parts: EntryParts): WritableDraft {
   const { facts, decision } = parts;
   const receipt: Writable<TextDraft["receipt"]> = {
     timestamp: Math.floor(parts.receivedAt / 1000),
@@ -117,7 +120,8 @@ export function entryOf(parts: EntryParts): Writable<TextDraft> {
   };
   if (facts.target !== undefined) receipt.target = facts.target;
   if (!decision.allow) receipt.denial_reason = decision.reason;
-  const draft: Writable<TextDraft> = {
+  const draft: WritableDraft = {
+    facts,
     receipt,
     payload_text: parts.payloadText,
     direction: facts.direction,

@@ -1,13 +1,12 @@
 import { canonicalJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiReceipt } from "@countersign/receipts";
-import type { EntryDraft } from "@countersign/receipts/log";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { ClientDialect, Run, StreamReceipts } from "../../event/run.js";
 import type { MintId } from "../../base/ports.js";
 import { draftOf } from "./draft.js";
-import type { Recorded } from "../../event/recorder.js";
+import type { DecisionDraft, Recorded } from "../../event/recorder.js";
 
 /** The settings of a client that asked for receipts. */
 export type ReceiptRequest = {
@@ -43,8 +42,8 @@ export class ReceiptChain implements StreamReceipts {
   }
 
   /** The log entries of events that were flushed together, in the order of delivery. */
-  draftsOf(run: Run, contexts: readonly EventContext[]): EntryDraft[] {
-    const drafts: EntryDraft[] = [];
+  draftsOf(run: Run, contexts: readonly EventContext[]): DecisionDraft[] {
+    const drafts: DecisionDraft[] = [];
     for (const context of contexts) {
       const draft = draftOf(run, context);
       const text = this.#shownText(context);
@@ -107,8 +106,14 @@ function isShown({ event, decision, claim, isListedPart, isSynthetic }: EventCon
 }
 
 /** The entry for the delivered form of an event. */
-function shownDraft(draft: EntryDraft, eventId: string, text: string): EntryDraft {
-  const { emitted_hash: _emitted, receipt, payload_text: _text, ...rest } = draft;
+function shownDraft(draft: DecisionDraft, eventId: string, text: string): DecisionDraft {
+  const {
+    emitted_hash: _emitted,
+    emitted_text: _sent,
+    receipt,
+    payload_text: _text,
+    ...rest
+  } = draft;
   const { payload_hash: _hash, ...body } = receipt;
   return { ...rest, receipt: { ...body, event_id: eventId }, payload_text: text };
 }

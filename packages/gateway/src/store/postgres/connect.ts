@@ -2,6 +2,7 @@ import { openConnections } from "@countersign/receipts/postgres";
 import type { ConnectionOptions } from "@countersign/receipts/postgres";
 import type { PoolClient } from "pg";
 import { migrate } from "./migrations.js";
+import type { Migration } from "./migrations.js";
 
 /** Connections to a database, which may be unavailable for a time. */
 export type Connections = {
@@ -43,11 +44,14 @@ export function connect({ failure, ...options }: ConnectOptions): Connections {
   };
 }
 
-/** Connects, and brings the tables up to date. */
-export async function openTables(options: ConnectOptions): Promise<Connections> {
+/** Connects, and brings the tables up to date: those of the gateway unless others are named. */
+export async function openTables({
+  migrations,
+  ...options
+}: ConnectOptions & { readonly migrations?: readonly Migration[] }): Promise<Connections> {
   const database = connect(options);
   try {
-    await database.inTransaction(migrate);
+    await database.inTransaction((client) => migrate(client, migrations));
     return database;
   } catch (error) {
     await database.close();

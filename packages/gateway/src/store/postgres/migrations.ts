@@ -1,7 +1,7 @@
 import type { PoolClient } from "pg";
 
 /** One change of the tables. */
-type Migration = {
+export type Migration = {
   /** A column that exists once the change is made, as `table.column`. */
   readonly adds: string;
   readonly sql: string;
@@ -89,6 +89,17 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
+/** The table of the evidence store, which exists only where evidence is switched on. */
+export const EVIDENCE_MIGRATIONS: readonly Migration[] = [
+  {
+    adds: "countersign_evidence.bytes",
+    sql: `CREATE TABLE IF NOT EXISTS countersign_evidence (
+        log text NOT NULL, seq bigint NOT NULL, kept_at bigint NOT NULL, key_id text NOT NULL,
+        size integer NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (log, seq));
+      CREATE INDEX IF NOT EXISTS countersign_evidence_by_age ON countersign_evidence (log, kept_at, seq);`,
+  },
+];
+
 /** Gateways that start together must not both change the tables. */
 const LOCK = 7_301_990_246;
 const DONE = `SELECT adds FROM unnest($1::text[]) AS adds WHERE EXISTS (
@@ -102,9 +113,12 @@ const DONE = `SELECT adds FROM unnest($1::text[]) AS adds WHERE EXISTS (
  * again, and a gateway that starts locks no table that is complete. `CREATE INDEX IF NOT EXISTS` and
  * `ALTER TABLE` would wait for the writes of the other gateways.
  */
-export async function migrate(client: PoolClient): Promise<void> {
+export async function migrate(
+  client: PoolClient,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-  const { rows } = await client.query<{ adds: string }>(DONE, [MIGRATIONS.map(({ adds }) => adds)]);
+  const { rows } = await client.query<{ adds: string }>(DONE, [migrations.map(({ adds }) => adds)]);
   const done = new Set(rows.map(({ adds }) => adds));
-  for (const { adds, sql } of MIGRATIONS) if (!done.has(adds)) await client.query(sql);
+  for (const { adds, sql } of migrations) if (!done.has(adds)) await client.query(sql);
 }

@@ -1,21 +1,19 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { StoreResponse, StoreCall } from "./store-database.js";
-import { StoreDatabase } from "./store-database.js";
+import type { DatabaseCall, DatabasePlace, DatabaseResponse } from "./database-thread.js";
+import { openEmbeddedDatabase } from "./embedded-databases.js";
 
-const { file } = workerData as { file: string };
 const port = parentPort;
 if (port === null) throw new TypeError("this file runs as a worker thread");
 
-const database = await StoreDatabase.open(file);
+const call = await openEmbeddedDatabase(workerData as DatabasePlace);
 
-port.on("message", ({ id, method, parameters }: StoreCall) => {
-  let response: StoreResponse;
+port.on("message", ({ id, method, parameters }: DatabaseCall) => {
+  let response: DatabaseResponse;
   try {
-    const run = database[method].bind(database) as (...values: unknown[]) => unknown;
-    response = { id, value: run(...parameters) };
+    response = { id, value: call(method, parameters) };
   } catch (error) {
     response = { id, failure: error instanceof Error ? error.message : "unknown failure" };
   }
   port.postMessage(response);
 });
-port.postMessage({ id: 0, value: "ready" } satisfies StoreResponse);
+port.postMessage({ id: 0, value: "ready" } satisfies DatabaseResponse);
