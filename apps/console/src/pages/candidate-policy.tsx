@@ -3,7 +3,7 @@ import type { FormEvent, ReactNode } from "react";
 import type { Comparison, Policy, PolicyIssue } from "../api/responses.js";
 import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
-import { Reason } from "../components/needs-role.js";
+import { Reason, useMissingRole } from "../components/needs-role.js";
 import { Failure } from "../components/states.js";
 import { PolicyEditor } from "../editor/policy-editor.js";
 import { ApplyPolicy, useReadOnly } from "./apply-policy.js";
@@ -35,6 +35,7 @@ export function CandidatePolicy({
   const [isApplying, setApplying] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const readOnly = useReadOnly(policy);
+  const missingRole = useMissingRole("admin");
   const write = (text: string): void => {
     onDraft(text);
     setOutcome(undefined);
@@ -68,12 +69,16 @@ export function CandidatePolicy({
       <form className="stack" onSubmit={submit}>
         <PolicyEditor
           label="Candidate policy (YAML or JSON)"
-          hasChecks={policy.writable !== undefined}
+          hasChecks={policy.writable !== undefined && missingRole === undefined}
           text={draft}
           onText={write}
         />
         <div className="buttons">
-          <button type="submit" className="primary" disabled={isBusy || draft.trim() === ""}>
+          <button
+            type="submit"
+            className="primary"
+            disabled={isBusy || missingRole !== undefined || draft.trim() === ""}
+          >
             {isBusy ? "Comparing…" : "Compare"}
           </button>
           <button

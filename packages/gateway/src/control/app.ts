@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { isCountersignError } from "@countersign/core";
+import { includesRole } from "../access/operators.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { ControlledGateway, OpenPolicy } from "./ports.js";
 import type { OpenEvidence, OpenReceipts } from "./ports.js";
@@ -15,7 +16,7 @@ import { addExplainRoute } from "./explain-route.js";
 import { addFeedRoute } from "./feed-stream.js";
 import { CONTROL_API } from "./openapi.js";
 import { isOurName } from "../http/host-name.js";
-import type { ControlApp, ControlContext, ControlEnv } from "./control-env.js";
+import type { ControlApp, ControlContext, ControlEnv, ShownPrincipal } from "./control-env.js";
 import { createOperatorActs } from "./operator-acts.js";
 import type { OperatorActs } from "./operator-acts.js";
 import type { OperatorAccess } from "./operators/authenticate.js";
@@ -86,7 +87,7 @@ function statusOf(code: string): 400 | 404 | 409 | 410 | 500 | 503 {
 /** The operators' API. Every path except the console's and the login needs an operator with the role of the route. */
 export function createControlApp(options: ControlOptions): ControlApp {
   const { gateway, receipts, policy, tokens, access } = options;
-  const { agents, sessions, feed, clock, journal, telemetry } = gateway.context;
+  const { agents, sessions, feed, clock, journal, telemetry, identities } = gateway.context;
   const app: ControlApp = new Hono<ControlEnv>();
   const refusals = createRefusals(access, { clock, journal, telemetry });
 
@@ -139,12 +140,17 @@ export function createControlApp(options: ControlOptions): ControlApp {
     createOperatorActs(gateway.context, { name }).recordStopped(stopped),
   );
   const ownerOf = (session: string): Promise<string | undefined> => gateway.ownerOf(session);
-  addSessionRoutes(app, all, actsOf, ownerOf);
-  addCapabilityRoutes(app, tokens, { ...all, agents, clock, actsOf, ownerOf });
+  // Operators name principals in capabilities; viewers see the form of the log.
+  const shown: ShownPrincipal = (context, id) =>
+    includesRole(context.get("operator").role, "operator")
+      ? id
+      : identities.of({ id }, undefined).principal;
+  addSessionRoutes(app, all, actsOf, ownerOf, shown);
+  addCapabilityRoutes(app, tokens, { ...all, agents, clock, actsOf, ownerOf, shown });
   const { containment } = gateway.context;
   addAgentRoutes(app, { ...all, agents, results: telemetry?.agents, containment, actsOf });
   addFeedRoute(app, feed);
-  addReceiptRoutes(app, receipts, gateway.context.identities);
+  addReceiptRoutes(app, receipts, identities);
   addEvidenceRoutes(app, { evidence: options.evidence, store: receipts.store, actsOf });
   addExplainRoute(app);
   addPolicyRoutes(app, {

@@ -66,6 +66,7 @@ function createWorld() {
       clock,
       actsOf: () => acts,
       ownerOf: (session) => owners.ownerOf(session),
+      shown: (_context, principal) => principal,
     });
     return { sessions, owners, app };
   };

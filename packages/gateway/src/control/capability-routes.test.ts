@@ -40,6 +40,7 @@ function routes(logIsDown = false, owner: string | undefined = "key:alice") {
     clock: { now: () => 0 } as never,
     actsOf: () => recording,
     ownerOf: async () => owner,
+    shown: (_context, principal) => principal,
   });
   return { app, issued, revoked, acts, handed };
 }

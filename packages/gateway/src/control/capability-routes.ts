@@ -1,4 +1,4 @@
-import type { ControlApp, ControlContext } from "./control-env.js";
+import type { ControlApp, ControlContext, ShownPrincipal } from "./control-env.js";
 import { describeCapability } from "@countersign/capability";
 import { isCountersignError } from "@countersign/core";
 import type { AllSessions } from "./all-sessions.js";
@@ -34,13 +34,14 @@ export type CapabilityRoutesOptions = Pick<AllSessions, "sessions" | "fleet"> & 
   actsOf(context: ControlContext): OperatorActs;
   /** The principal that owns a session; `undefined` if it has no owner. */
   ownerOf(session: string): Promise<string | undefined>;
+  readonly shown: ShownPrincipal;
 };
 
 /** Issue and revoke capability tokens, and hand them to a session. */
 export function addCapabilityRoutes(
   app: ControlApp,
   tokens: OpenTokens,
-  { sessions, fleet, agents, clock, actsOf, ownerOf }: CapabilityRoutesOptions,
+  { sessions, fleet, agents, clock, actsOf, ownerOf, shown }: CapabilityRoutesOptions,
 ): void {
   /** Hands a token to a session at every gateway; `partial` if one of them could not be informed. */
   const handOver = async (
@@ -64,10 +65,12 @@ export function addCapabilityRoutes(
     const { items, cursor } = cutPage(await tokens.records.list(), context.req.query());
     const remaining = await tokens.remaining(items);
     return context.json({
-      items: items.map(({ issuer: _issuer, ...record }) => {
+      items: items.map(({ issuer: _issuer, principal, ...record }) => {
         const left = remaining.get(record.id);
+        const name = principal === undefined ? undefined : shown(context, principal);
         return {
           ...record,
+          ...(name === undefined ? {} : { principal: name }),
           ...(left === undefined ? {} : { remaining: left }),
           revoked: tokens.isRevoked(record.id),
         };

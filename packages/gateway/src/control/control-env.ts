@@ -27,3 +27,6 @@ export type ControlApp = Hono<ControlEnv>;
 
 /** A request of the control plane. */
 export type ControlContext = Context<ControlEnv>;
+
+/** The name by which the operator of a request sees a principal; `undefined` if it is left out. */
+export type ShownPrincipal = (context: ControlContext, principal: string) => string | undefined;

@@ -295,6 +295,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     responses: { 200: json("Policy", "The policy") },
   },
   "post /v1/policy/compare": {
+    role: "admin",
     summary: "Compare a candidate policy with the active one, and with recorded decisions",
     body: "Candidate",
     responses: {
@@ -309,6 +310,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     responses: { 200: { description: "JSON Schema 2020-12", type: JSON_TYPE } },
   },
   "post /v1/policy/check": {
+    role: "admin",
     summary: "Check a candidate policy; changes nothing",
     body: "PolicyText",
     responses: {

@@ -34,11 +34,12 @@ afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 const named = (name: string): string => OPEN_POLICY.replace("name: open", `name: ${name}`);
 
 /** `null` for the built-in policy. */
-function open(at: string | null = file, recordError?: Error) {
+function open(at: string | null = file, recordError?: Error, whileRecording = (): void => {}) {
   const recorded: OperatorAct[] = [];
   const record = async (act: OperatorAct): Promise<string> => {
     if (recordError !== undefined) throw recordError;
     recorded.push(act);
+    whileRecording();
     return "receipt";
   };
   const acts = { operator: "ann", record, note: record } as unknown as OperatorActs;
@@ -100,6 +101,16 @@ test("a change against another policy than the active one, or over an edit of th
   writeFileSync(file, named("by-hand"));
   await expect(apply(named("third"))).rejects.toMatchObject({ code: "ERR_CONTROL_POLICY_CHANGED" });
   expect(readFileSync(file, "utf8")).toContain("by-hand");
+});
+
+test("an edit of the file while the log writes the receipt is kept, and the log says that nothing was applied", async () => {
+  const edit = (): void => writeFileSync(file, named("by-hand"));
+  const { apply, recorded } = open(file, undefined, edit);
+  await expect(apply(named("second"))).rejects.toMatchObject({
+    code: "ERR_CONTROL_POLICY_CHANGED",
+  });
+  expect(readFileSync(file, "utf8")).toContain("by-hand");
+  expect(recorded.map(({ act }) => act)).toEqual(["policy-apply", "policy-reload"]);
 });
 
 test("of two changes at once, one applies", async () => {

@@ -147,12 +147,18 @@ export class PolicyChanges {
     if (candidate === undefined) return { issues };
     const { hash } = candidate;
     await acts.record({ act, hash, ...(comment === undefined ? {} : { comment }) });
+    // The receipt says what was asked for; the next one, that the policy in force is another.
+    const giveUp = async (why: CountersignError): Promise<never> => {
+      await acts.note({ act: "policy-reload" });
+      throw why;
+    };
+    // Somebody may have edited the file, or it may have been read again, while the log wrote the receipt.
+    const { hash: now } = policy.holder.current;
+    if (now !== before || readText(file) !== policy.text()) return giveUp(changed(now));
     try {
       await rewriteFile(file, text);
     } catch {
-      // The receipt says what was asked for; the next one, that the policy in force is another.
-      await acts.note({ act: "policy-reload" });
-      throw readOnly(file);
+      return giveUp(readOnly(file));
     }
     const result = reload(source);
     if (!result.replaced) return { issues: result.issues };

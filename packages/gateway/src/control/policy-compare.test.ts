@@ -62,3 +62,32 @@ test("an invalid candidate reports the position, and no file path", async () => 
     status: 200,
   });
 });
+
+test("streams are served between any two evaluations of an expensive candidate", async () => {
+  const words = Array.from({ length: 20 }, (_, at) => text(`m${at}`, "hi")).flat();
+  served = await startServed(
+    ({ body }) => ({ pieces: inRun(idsOf(body), words).map((event) => sseFrame(event)) }),
+    { policy: ACTIVE },
+  );
+  const url = `${served.running.dataUrl}/agents/support?session=s1`;
+  await (await post(url, { threadId: "t1", runId: "r1" })).text();
+  const list = `[${Array.from({ length: 150 }, (_, at) => at).join(",")}]`;
+  const slow = `${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`;
+  let longest = 0;
+  let isOver = false;
+  const startedAt = performance.now();
+  let last = startedAt;
+  const turn = (): void => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    if (!isOver) setImmediate(turn);
+  };
+  turn();
+  const { body } = await compare({
+    text: `hushspec: "0.1.0"\nrules:\n  ${ACTIVE}  ag_ui_conditions: { rules: [{ id: slow, when: '${slow}' }] }\n`,
+    recorded: 5000,
+  });
+  isOver = true;
+  expect(body["recorded"]).toMatchObject({ judged: 63 });
+  expect(longest).toBeLessThan((performance.now() - startedAt) / 4);
+});

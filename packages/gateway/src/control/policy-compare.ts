@@ -12,8 +12,14 @@ import type { ReceiptStore } from "@countersign/receipts/log";
 /** Maximum number of entries to judge again: bounds the operator's wait and the gateway's work. */
 export const MAX_RECORDED = 5000;
 
-/** Entries per batch; streams are served between two batches. */
+/** Entries that are read at once. */
 const BATCH = 200;
+
+/** Milliseconds of evaluation after which streams are served: a candidate may have expensive conditions. */
+const SLICE_MS = 5;
+
+/** Milliseconds of evaluation of one comparison; a candidate that takes longer is compared with fewer entries. */
+const MAX_REPLAY_MS = 10_000;
 
 /** Recorded decisions that a candidate would have changed. */
 export type RecordedChanges = {
@@ -58,7 +64,7 @@ function factsOf({ name, hash, mode }: CompiledPolicy): PolicyFacts {
   return { name, hash, mode };
 }
 
-/** Entries have no payloads: class, type and target are judged again, under both policies. */
+/** Entries have no payloads: class, type and target are judged again, under both policies, the newest first. */
 async function replayNewest(
   active: CompiledPolicy,
   candidate: CompiledPolicy,
@@ -66,15 +72,28 @@ async function replayNewest(
   store: ReceiptStore,
 ): Promise<RecordedChanges> {
   const { size } = await store.head();
+  const least = Math.max(await store.first(), size - newest);
   const counts = { judged: 0, newly_blocked: 0, newly_allowed: 0 };
-  for (let start = Math.max(0, size - newest); start < size; start += BATCH) {
-    const entries = await store.readEntries(start, Math.min(start + BATCH, size));
+  let spentMs = 0;
+  for (let end = size; end > least; end = Math.max(least, end - BATCH)) {
+    const entries = await store.readEntries(Math.max(least, end - BATCH), end);
     const lines = entries.map((bytes) => decodeEntry(bytes) as unknown as JsonValue);
     const { subjects } = readRecording(lines, candidate.refinements);
-    const report = replayRecording(candidate, subjects, { baseline: active, maxSamples: 0 });
-    counts.judged += report.judged;
-    counts.newly_blocked += report.newlyBlocked;
-    counts.newly_allowed += report.newlyAllowed;
+    let sliceMs = 0;
+    for (const subject of subjects.toReversed()) {
+      const before = performance.now();
+      const report = replayRecording(candidate, [subject], { baseline: active, maxSamples: 0 });
+      sliceMs += performance.now() - before;
+      counts.judged += report.judged;
+      counts.newly_blocked += report.newlyBlocked;
+      counts.newly_allowed += report.newlyAllowed;
+      if (sliceMs < SLICE_MS) continue;
+      spentMs += sliceMs;
+      sliceMs = 0;
+      await setImmediate();
+      if (spentMs >= MAX_REPLAY_MS) return counts;
+    }
+    spentMs += sliceMs;
     await setImmediate();
   }
   return counts;

@@ -1,4 +1,4 @@
-import type { ControlApp, ControlContext } from "./control-env.js";
+import type { ControlApp, ControlContext, ShownPrincipal } from "./control-env.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { OrderAnswer, StoppedRun } from "../sessions/orders.js";
 import { stopRuns } from "../sessions/orders.js";
@@ -19,6 +19,7 @@ export function addSessionRoutes(
   all: AllSessions,
   actsOf: (context: ControlContext) => OperatorActs,
   ownerOf: (session: string) => Promise<string | undefined>,
+  shown: ShownPrincipal,
 ): void {
   app.get("/v1/sessions", async (context) => {
     const list = await listSessions(all);
@@ -32,9 +33,14 @@ export function addSessionRoutes(
   app.get("/v1/sessions/:id", async (context) => {
     const id = context.req.param("id");
     const session = await findSession(all, id);
-    return session === undefined
-      ? problem(context, 404, "SESSION_UNKNOWN", "No session of that id is known")
-      : context.json({ ...session, owner: (await ownerOf(id)) ?? null });
+    if (session === undefined) {
+      return problem(context, 404, "SESSION_UNKNOWN", "No session of that id is known");
+    }
+    const owner = await ownerOf(id);
+    if (owner === undefined) return context.json({ ...session, owner: null });
+    const name = shown(context, owner);
+    // Absent: there is an owner, who is not shown.
+    return context.json({ ...session, ...(name === undefined ? {} : { owner: name }) });
   });
   app.get("/v1/runs", async (context) => {
     const { status } = context.req.query();

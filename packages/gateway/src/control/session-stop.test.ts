@@ -43,6 +43,7 @@ function beside(answers: readonly OrderAnswer[], isPartial: boolean) {
     all,
     () => acts as OperatorActs,
     async () => undefined,
+    (_context, principal) => principal,
   );
   const stop = async (path: string): Promise<unknown> =>
     (await app.request(path, { method: "POST" })).json();

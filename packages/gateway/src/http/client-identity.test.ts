@@ -6,6 +6,7 @@ import type { LogEntry } from "@countersign/receipts";
 import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { createOperatorToken } from "../access/operators.js";
 import { idsOf, inRun, call } from "../testing/events.js";
 import { bearer, KEYS } from "../testing/key-holders.js";
 import { startServed } from "../testing/served.js";
@@ -26,7 +27,7 @@ const HOSTILE = 'bad"<script>%';
 let served: Served;
 afterEach(() => served.stop());
 
-async function start(config = ""): Promise<void> {
+async function start(config = "", control = ""): Promise<void> {
   served = await startServed(
     ({ body }) => ({
       pieces: inRun(idsOf(body), [
@@ -38,7 +39,7 @@ async function start(config = ""): Promise<void> {
         },
       ]).map(sseFrame),
     }),
-    { policy: POLICY, config: `${ACCESS}${config}` },
+    { policy: POLICY, config: `${ACCESS}${config}`, control },
   );
 }
 
@@ -191,3 +192,34 @@ test("without identity no entry, list or line has one", async () => {
   expect(all.length).toBeGreaterThan(5);
   expect(JSON.stringify([all, lineOf("run ended")])).not.toMatch(/key:bob|127\.0\.0\.1/u);
 });
+
+test.each([
+  ["plain", "key:bob"],
+  ["hashed", "hmac:"],
+  ["none", undefined],
+])(
+  "with %s principals a viewer sees owners as %s, and an operator their names",
+  async (form, seen) => {
+    const [viewer, operator] = [createOperatorToken(), createOperatorToken()];
+    await start(
+      `receipts: { principal: ${form} }\n`,
+      `operators:\n  - { name: v, role: viewer, token: "${viewer.hash}" }\n  - { name: o, role: operator, token: "${operator.hash}" }\n`,
+    );
+    await (await ask(bearer("bob"))).text();
+    const scopes = ["ui:alert:toast"];
+    const body = JSON.stringify({ agent: "support", session_id: "s1", scopes });
+    expect((await served.control("/v1/capabilities", { method: "POST", body })).status).toBe(201);
+    const namesFor = async (token: string): Promise<unknown[]> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const session = await (await served.control("/v1/sessions/s1", { headers })).json();
+      const list = await (await served.control("/v1/capabilities", { headers })).json();
+      const [issued] = (list as { items: { principal?: string }[] }).items;
+      const { owner } = session as { owner?: string };
+      return [owner, issued?.principal].map((name) =>
+        name?.replace(/^hmac:[0-9a-f]{32}$/u, "hmac:"),
+      );
+    };
+    expect(await namesFor(operator.key)).toEqual(["key:bob", "key:bob"]);
+    expect(await namesFor(viewer.key)).toEqual([seen, seen]);
+  },
+);

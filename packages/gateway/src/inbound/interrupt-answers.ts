@@ -5,6 +5,7 @@ import type { StoredRow } from "../store/keyed-store.js";
 import { rowOf } from "../thread/thread-state.js";
 import type { AskedCall, InterruptState, ThreadState } from "../thread/thread-state.js";
 import type { AnswerClaim, Finding, FindingCode } from "./finding.js";
+import { declines } from "./declines.js";
 import { pointerTo } from "./finding.js";
 import { createAnswerCheck } from "./response-schema.js";
 
@@ -194,53 +195,11 @@ function stillDeclined(
   return [...others, ...added].slice(-MAX_DECLINED);
 }
 
-/** Words by which an answer declines, in the forms of the verb. */
-const DECLINES =
-  /^(?:no|false|n|0|none|abort(?:ed)?|block(?:ed)?|cancel(?:l?ed)?|declin(?:e|ed)|den(?:y|ied)|disagree|disallow(?:ed)?|disapprov(?:e|ed)|dismiss(?:ed)?|forbid(?:den)?|ignor(?:e|ed)|not[ _-]?(?:approved|allowed|confirmed|accepted)|refus(?:e|ed)|reject(?:ed)?|stop(?:ped)?)$/iu;
-/** Members that say yes with `true`: every other value declines. */
-const YES_MEMBERS: ReadonlySet<string> = new Set([
-  "accept",
-  "accepted",
-  "agreed",
-  "allow",
-  "allowed",
-  "approve",
-  "approved",
-  "confirm",
-  "confirmed",
-]);
-/** Members that name the decision. */
-const DECISION_MEMBERS: ReadonlySet<string> = new Set([
-  "action",
-  "answer",
-  "choice",
-  "decision",
-  "response",
-  "result",
-  "status",
-  "type",
-  "value",
-]);
-
 /**
- * Whether an answer approves. It declines with `cancelled`, with `false`, with a word that declines, or with AG-UI's
- * `{"approved": false}` and its relatives. Only the agent understands other forms, such as edited arguments.
+ * Whether an answer approves. Only the agent understands forms other than those of {@link declines}, such as edited arguments.
  */
 function isGrant({ status, payload }: ResumeEntry): boolean {
   return status === "resolved" && !declines(payload);
-}
-
-function declines(payload: unknown, depth = 0): boolean {
-  if (payload === false || payload === 0) return true;
-  if (typeof payload === "string") return DECLINES.test(payload.trim());
-  if (typeof payload !== "object" || payload === null || depth > 1) return false;
-  // LangChain's agents answer with a list of decisions: one that declines declines the question.
-  if (Array.isArray(payload)) return payload.some((one) => declines(one, depth + 1));
-  return Object.entries(payload).some(([name, value]) => {
-    const member = name.toLowerCase();
-    if (YES_MEMBERS.has(member)) return value !== true && value !== "true" && value !== 1;
-    return DECISION_MEMBERS.has(member) && declines(value, depth + 1);
-  });
 }
 
 /** A time that cannot be parsed counts as expired. */
