@@ -140,7 +140,7 @@ export function createControlApp(options: ControlOptions): ControlApp {
   const { containment } = gateway.context;
   addAgentRoutes(app, { ...all, agents, results: telemetry?.agents, containment, actsOf });
   addFeedRoute(app, feed);
-  addReceiptRoutes(app, receipts, gateway.context.identities);
+  addReceiptRoutes(app, receipts, gateway.context.identities, policy);
   addExplainRoute(app);
   addPolicyRoutes(app, {
     policy,
