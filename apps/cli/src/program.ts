@@ -2,6 +2,8 @@ import { Command } from "commander";
 import { registerCapability } from "./commands/capability/index.js";
 import { registerCapture } from "./commands/capture/index.js";
 import { registerConfig } from "./commands/config.js";
+import { registerAgents } from "./commands/control/agents.js";
+import { registerRuns } from "./commands/control/runs.js";
 import { registerDemo } from "./commands/demo.js";
 import { registerDoctor } from "./commands/doctor/index.js";
 import { registerHelp } from "./commands/help.js";
@@ -55,6 +57,8 @@ export function createProgram(): Command {
   registerKeys(program);
   registerOperators(program);
   registerReceipts(program);
+  registerRuns(program);
+  registerAgents(program);
   registerRedteam(program);
   registerDoctor(program);
   registerCapture(program);

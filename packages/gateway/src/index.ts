@@ -22,6 +22,8 @@ export { CONFIG_SCHEMA } from "./config/schema.js";
 export type { FeedItem } from "@countersign/core";
 export { explainCode } from "./explain/explain-code.js";
 export type { CodeMeaning } from "./explain/explain-code.js";
+export { explainEntry } from "./explain/explain-entry.js";
+export type { EntryMeaning } from "./explain/explain-entry.js";
 export { explainName } from "./explain/explain-name.js";
 export type { NameMeaning } from "./explain/explain-name.js";
 export type { NamedOpening } from "./explain/explain-code.js";

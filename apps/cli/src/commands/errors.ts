@@ -40,6 +40,8 @@ declare module "@countersign/core" {
     ERR_CLI_NOTHING_TO_EXPLAIN: { name: string };
     /** The control plane of a gateway does not answer as it should. */
     ERR_CLI_CONTROL: { address: string; reason: string };
+    /** No open run, or more than one, has the id. */
+    ERR_CLI_NO_RUN: { run: string };
     /** The key directory has no keys yet. */
     ERR_CLI_NO_KEYS: { directory: string };
   }

@@ -3,7 +3,7 @@ export const COMMAND = process.env["npm_command"] === "exec" ? "npx countersign"
 
 /** A command of this program within a text: its name and a verb. */
 const NAMED =
-  /(?<![\w/.@-]|npx )countersign (?=(?:capability|capture|config|demo|doctor|help|init|keys|policy|receipts|redteam|replay|serve)\b)/gu;
+  /(?<![\w/.@-]|npx )countersign (?=(?:agents|capability|capture|config|demo|doctor|help|init|keys|operators|policy|receipts|redteam|replay|runs|serve)\b)/gu;
 
 /** A text of the product with its commands as this user types them. */
 export function asTyped(text: string): string {

@@ -163,6 +163,25 @@ export type Explanation = {
   readonly remedy: string;
 };
 
+/** What allows an event: lines to add, or the reason why there are none. */
+export type Opening =
+  | { readonly policy: string }
+  | { readonly config: string }
+  | { readonly closed: string }
+  | { readonly passes: string };
+
+type NameMeaning = {
+  readonly name: string;
+  readonly openings: readonly { readonly about?: string; readonly opening: Opening }[];
+};
+
+/** `GET /v1/receipts/{seq}/explanation`. */
+export type EntryMeaning = {
+  readonly rules: readonly NameMeaning[];
+  /** The event, where the policy opens it by its name. */
+  readonly named?: NameMeaning;
+};
+
 /** `GET /v1/receipts/counts`. */
 export type Counts = {
   readonly counts: readonly {

@@ -3,13 +3,14 @@ import type { ReactNode } from "react";
 import UPlot from "uplot";
 import { VERDICT_LABELS } from "../api/verdict.js";
 import { useColours } from "../components/theme.js";
-import { sumOf } from "../overview/series.js";
+import { peakOf, sumOf } from "../overview/series.js";
+import { go, hrefOf } from "../route/route.js";
 import type { Period, Series } from "../overview/series.js";
 
 const HEIGHT = 200;
 const KINDS = ["allowed", "would_block", "blocked"] as const;
 
-/** Decisions over a period. */
+/** Decisions over a period. A click on a bar opens its receipts, and a link opens those of the peak. */
 export function HistoryChart({
   series,
   period,
@@ -27,6 +28,12 @@ export function HistoryChart({
     if (element === null) return undefined;
     const chart = new UPlot(optionsOf(element, period), dataOf(latest.current), element);
     plot.current = chart;
+    chart.over.addEventListener("click", ({ offsetX }) => {
+      const { seconds } = latest.current;
+      const second = chart.posToVal(offsetX, "x");
+      const since = seconds.findLast((one) => one <= second);
+      if (since !== undefined) go(receiptsOf(since * 1000, since * 1000 + period.bucket));
+    });
     const observer = new ResizeObserver(() =>
       chart.setSize({ width: element.clientWidth, height: HEIGHT }),
     );
@@ -56,9 +63,35 @@ export function HistoryChart({
           </span>
         ))}
         <span className="faint">per {widthOf(period)}</span>
+        <PeakLink series={series} period={period} />
       </figcaption>
     </figure>
   );
+}
+
+/** The bucket with the most violations, as a link to them. */
+function PeakLink({
+  series,
+  period,
+}: {
+  readonly series: Series;
+  readonly period: Period;
+}): ReactNode {
+  const peak = peakOf(series, period);
+  if (peak === undefined) return null;
+  const { since, until, violations, decisions, verdict } = peak;
+  const [from, end] = [since, until].map((moment) => labelOf(moment / 1000, period));
+  return (
+    <span className="peak">
+      Peak:{" "}
+      <a href={receiptsOf(since, until, verdict)}>{from === end ? from : `${from} to ${end}`}</a>,{" "}
+      {violations.toLocaleString()} of {decisions.toLocaleString()} decisions in violation
+    </span>
+  );
+}
+
+function receiptsOf(since: number, until: number, verdict = ""): string {
+  return hrefOf(["receipts"], { since: String(since), until: String(until), verdict });
 }
 
 function widthOf({ bucket }: Period): string {

@@ -21,6 +21,9 @@ const TITLES: Readonly<Record<Step["kind"], string>> = {
   lifecycle: "Run",
 };
 
+/** Event types that say no more than the title of their step. */
+const PLAIN: ReadonlySet<string> = new Set(["lifecycle", "text_stream"]);
+
 const NOTHING: ReadonlyMap<number, unknown> = new Map();
 
 /** The conversation as the person saw it, and the withheld parts as outlines. Only text: nothing is rendered. */
@@ -107,6 +110,11 @@ function NoContent({ problem }: { readonly problem: ControlProblem }): ReactNode
   );
 }
 
+function titleOf({ kind, entries }: Step): string {
+  const isCustom = typeof entries[0]?.receipt.event_type === "object";
+  return isCustom && entries[0]?.tool === undefined ? "Custom event" : TITLES[kind];
+}
+
 function StepView({ step }: { readonly step: Step }): ReactNode {
   const { kind, verdict, name, place, rule, entries, text } = step;
   const [first] = entries;
@@ -116,7 +124,8 @@ function StepView({ step }: { readonly step: Step }): ReactNode {
   return (
     <li className={`step step-${kind}${isGhost ? " ghost" : ""}`}>
       <p className="step-head">
-        <strong>{TITLES[kind]}</strong> <Text value={name} />
+        <strong>{titleOf(step)}</strong>{" "}
+        {PLAIN.has(name) && kind !== "lifecycle" ? null : <Text value={name} />}
         {place === "" ? null : (
           <span className="faint">
             {" "}

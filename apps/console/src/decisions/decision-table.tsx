@@ -9,7 +9,7 @@ import { InlineCode } from "../components/inline-code.js";
 import { Text } from "../components/text.js";
 import { Time } from "../components/time.js";
 import { visibleText } from "../components/visible-text.js";
-import { placeOf } from "./decision.js";
+import { operatorOf, placeOf } from "./decision.js";
 import type { Decision } from "./decision.js";
 import type { Row } from "./group-repeats.js";
 
@@ -99,6 +99,7 @@ function Cells({
 }): ReactNode {
   const { decision, count, isOpen } = row;
   const place = placeOf(decision);
+  const operator = operatorOf(decision);
   return (
     <>
       <span role="cell" className="when">
@@ -112,12 +113,18 @@ function Cells({
         <span className="faint">{decision.classification}</span>
       </span>
       <span role="cell" className="who">
-        {decision.principal === "" ? (
+        {decision.principal !== "" ? (
+          <Text value={decision.principal} />
+        ) : operator === undefined ? (
           <span className="faint">anonymous</span>
         ) : (
-          <Text value={decision.principal} />
+          <Text value={operator} />
         )}
-        <Text value={decision.client_address || decision.session_id} />
+        <Text
+          value={
+            operator === undefined ? decision.client_address || decision.session_id : "operator"
+          }
+        />
       </span>
       <span role="cell" className="what">
         <span className="clamp">

@@ -112,3 +112,11 @@ export function placeOf({ path, target_type: type, target_id: id }: Decision): s
   if (path !== "") return path;
   return id === "" ? type : `${type}:${id}`;
 }
+
+/** The agent of entries about actions of operators; no agent can have this name. */
+const OPERATOR_AGENT = "<operator>";
+
+/** The operator of an action; `undefined` for an event. */
+export function operatorOf({ agent_id: agent, target_id: name }: Decision): string | undefined {
+  return agent === OPERATOR_AGENT ? name : undefined;
+}

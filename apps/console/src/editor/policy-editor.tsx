@@ -22,6 +22,8 @@ export function PolicyEditor({
   const editor = useRef<Editor>(undefined);
   const latest = useRef({ text, onText });
   latest.current = { text, onText };
+  // Texts of the editor that the page has not drawn yet: an older one must not replace what was typed since.
+  const reported = useRef<string[]>([]);
   const [isMissing, setMissing] = useState(false);
   useEffect(() => {
     let isGone = false;
@@ -36,7 +38,10 @@ export function PolicyEditor({
       editor.current = openEditor(host.current, {
         label,
         text: latest.current.text,
-        onText: (next) => latest.current.onText(next),
+        onText: (next) => {
+          reported.current.push(next);
+          latest.current.onText(next);
+        },
         check: hasChecks ? check : () => Promise.resolve([]),
         schema,
       });
@@ -48,7 +53,11 @@ export function PolicyEditor({
       editor.current = undefined;
     };
   }, [label, hasChecks]);
-  useEffect(() => editor.current?.setText(text), [text]);
+  useEffect(() => {
+    const own = reported.current.lastIndexOf(text);
+    reported.current.splice(0, own === -1 ? reported.current.length : own + 1);
+    if (own === -1) editor.current?.setText(text);
+  }, [text]);
   if (isMissing) {
     return (
       <textarea

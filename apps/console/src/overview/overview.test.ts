@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { changesOf, ranked, sentenceOf } from "./changes.js";
-import { DAY, PERIODS, seriesOf, startOf, sumOf } from "./series.js";
+import { DAY, peakOf, PERIODS, seriesOf, startOf, sumOf } from "./series.js";
 
 test("counts stand in their buckets, a silent one is a zero, and would-block is not counted twice", () => {
   const [period] = PERIODS;
@@ -55,4 +55,25 @@ test("new, risen, fallen and vanished values are told; small differences are not
     "5 events in violation, 20 the day before (4.0 times fewer).",
     "no violation; 14 events the day before.",
   ]);
+});
+
+test("the peak is the newest bucket with the most blocked and would-block events; without any there is none", () => {
+  const [period] = PERIODS;
+  if (period === undefined) throw new Error("no period");
+  const seconds = [0, 15, 30, 45];
+  const series = {
+    seconds,
+    allowed: [50, 4, 1, 0],
+    would_block: [0, 3, 1, 0],
+    blocked: [1, 0, 2, 0],
+  };
+  expect(peakOf(series, period)).toEqual({
+    since: 30_000,
+    until: 45_000,
+    violations: 3,
+    decisions: 4,
+    verdict: "",
+  });
+  const none = seconds.map(() => 0);
+  expect(peakOf({ ...series, would_block: none, blocked: none }, period)).toBeUndefined();
 });

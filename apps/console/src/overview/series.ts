@@ -69,3 +69,29 @@ export function seriesOf(all: Counts, wouldBlock: Counts, period: Period, start:
 export function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
+
+/** The bucket with the most violations: its bounds in milliseconds, and its counts. */
+export type Peak = {
+  readonly since: number;
+  readonly until: number;
+  readonly violations: number;
+  readonly decisions: number;
+  /** The verdict of all violations; empty if some are blocked and others would be. */
+  readonly verdict: "blocked" | "would_block" | "";
+};
+
+/** The bucket with the most blocked and would-block events, the newest of equals; `undefined` if there are none. */
+export function peakOf(series: Series, { bucket }: Period): Peak | undefined {
+  const { seconds, allowed, would_block: would, blocked } = series;
+  let peak: Peak | undefined;
+  seconds.forEach((second, at) => {
+    const violations = (blocked[at] ?? 0) + (would[at] ?? 0);
+    if (violations === 0 || violations < (peak?.violations ?? 0)) return;
+    const since = second * 1000;
+    const decisions = violations + (allowed[at] ?? 0);
+    const verdict =
+      blocked[at] === violations ? "blocked" : would[at] === violations ? "would_block" : "";
+    peak = { since, until: since + bucket, violations, decisions, verdict };
+  });
+  return peak;
+}

@@ -13,7 +13,7 @@ import { Empty, Failure, Loading } from "../components/states.js";
 import { Text } from "../components/text.js";
 import { Age, Time } from "../components/time.js";
 import { visibleText } from "../components/visible-text.js";
-import { StopAgents } from "./stop-agents.js";
+import { runsIn, StopAgents } from "./stop-agents.js";
 
 /** The agents: whether they respond, why not, and the stop of all their runs. */
 export function AgentsPage(): ReactNode {
@@ -118,7 +118,7 @@ function Agent({
         </p>
       )}
       <p>
-        <a href={hrefOf(["runs"], { view: "running" })}>{agent.open_runs} open runs</a>,{" "}
+        <a href={hrefOf(["runs"], { view: "running" })}>{runsIn(agent.open_runs, "open")}</a>,{" "}
         {agent.last_success_at === undefined ? (
           "no successful run since the gateway started"
         ) : (

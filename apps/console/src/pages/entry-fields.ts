@@ -111,7 +111,10 @@ export function fieldsOf(entry: Entry): EntryField[] {
     ...optional(
       {
         name: "path",
-        says: "The path of the state or activity that decided; never a value",
+        says:
+          receipt.agent_id === "<operator>"
+            ? "The part of the configuration that the operator's action is about"
+            : "The path of the state or activity that decided; never a value",
         ...more("path", entry.path),
       },
       entry.path,

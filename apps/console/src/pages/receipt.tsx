@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import type { Entry } from "../api/responses.js";
 import { useResource } from "../api/use-resource.js";
-import { useExplanation } from "../api/use-explanation.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
 import { ClassBadge, VerdictBadge } from "../components/badge.js";
@@ -10,12 +9,12 @@ import { Empty, Failure, Loading } from "../components/states.js";
 import { Text } from "../components/text.js";
 import { Time } from "../components/time.js";
 import { visibleText } from "../components/visible-text.js";
-import { InlineCode } from "../components/inline-code.js";
 import { Checklist } from "../verify/checklist.js";
 import { readEvidence } from "../verify/read-evidence.js";
 import type { Evidence } from "../verify/verify-entry.js";
 import { Payload } from "./payload.js";
 import { fieldsOf } from "./entry-fields.js";
+import { ReceiptRule } from "./receipt-rule.js";
 
 /** One entry of the log: what it says, what its rule means, and whether it is genuine. */
 export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
@@ -35,6 +34,7 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
         {data !== undefined && Number(place) + 1 < data.size ? (
           <a href={hrefOf(["receipts", Number(place) + 1])}>next →</a>
         ) : null}
+        {data?.entry === undefined ? null : <RunLink entry={data.entry} />}
       </nav>
       <div className="head">
         <h1 tabIndex={-1}>
@@ -61,11 +61,22 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
   );
 }
 
+/** The run of an entry, where one can also stop it. */
+function RunLink({ entry: { receipt, run_id: run } }: { readonly entry: Entry }): ReactNode {
+  const { session_id: session } = receipt;
+  if (run === undefined || session === undefined) return null;
+  return (
+    <a href={hrefOf(["runs", session, run])}>
+      Run <Text value={run} />
+    </a>
+  );
+}
+
 function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNode {
   const { entry } = evidence;
   return (
     <>
-      {entry?.rule === undefined ? null : <Rule rule={entry.rule} entry={entry} />}
+      {entry?.rule === undefined ? null : <ReceiptRule rule={entry.rule} entry={entry} />}
       <div className="columns">
         <div className="stack">
           <Checklist evidence={evidence} />
@@ -102,27 +113,6 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
   );
 }
 
-function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry }): ReactNode {
-  const explanation = useExplanation(rule);
-  const isBlocked = !entry.receipt.allowed;
-  return (
-    <section className={isBlocked ? "notice bad" : "notice warn"} aria-label="The rule">
-      <p>
-        <code>
-          <Text value={rule} isWrapped />
-        </code>{" "}
-        {isBlocked ? "blocked this event" : "would block this event in enforce mode"}
-        <InlineCode text={explanation?.means === undefined ? "." : `: ${explanation.means}.`} />
-      </p>
-      {explanation === undefined ? null : (
-        <p>
-          <strong>Fix:</strong> <InlineCode text={`${explanation.remedy}.`} />
-        </p>
-      )}
-    </section>
-  );
-}
-
 function Fields({ entry }: { readonly entry: Entry }): ReactNode {
   return (
     <section className="card" aria-labelledby="fields">
@@ -147,11 +137,6 @@ function Fields({ entry }: { readonly entry: Entry }): ReactNode {
           </div>
         ))}
       </dl>
-      {entry.run_id === undefined || entry.receipt.session_id === undefined ? null : (
-        <p>
-          <a href={hrefOf(["runs", entry.receipt.session_id, entry.run_id])}>Timeline of the run</a>
-        </p>
-      )}
     </section>
   );
 }

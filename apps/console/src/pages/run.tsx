@@ -88,7 +88,7 @@ function Facts({ run }: { readonly run: Run }): ReactNode {
         >
           {run.principal === undefined ? "anonymous" : <Text value={run.principal} />}
         </Figure>
-        <Figure title="Agent" note={run.transport}>
+        <Figure title="Agent" href="#/agents" note={run.transport}>
           <Text value={run.agent} />
         </Figure>
         <Figure title="Forwarded" note="events">

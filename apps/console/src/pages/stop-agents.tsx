@@ -45,7 +45,7 @@ export function StopAgents({
   return (
     <Confirm
       title={agent === undefined ? "Stop all agents?" : "Stop this agent?"}
-      action={data === undefined ? "Stop" : `Stop ${data.runs.length} runs`}
+      action={data === undefined ? "Stop" : `Stop ${runsIn(data.runs.length)}`}
       isBusy={isBusy || data === undefined}
       onYes={stop}
       onNo={onDone}
@@ -91,4 +91,9 @@ export function StopAgents({
       {problem === undefined ? null : <Failure problem={problem} />}
     </Confirm>
   );
+}
+
+/** A number of runs in words. */
+export function runsIn(count: number, kind = ""): string {
+  return `${count.toLocaleString()} ${kind}${kind === "" ? "" : " "}${count === 1 ? "run" : "runs"}`;
 }

@@ -150,7 +150,7 @@ export function createControlApp(options: ControlOptions): ControlApp {
   const { containment } = gateway.context;
   addAgentRoutes(app, { ...all, agents, results: telemetry?.agents, containment, actsOf });
   addFeedRoute(app, feed);
-  addReceiptRoutes(app, receipts, identities);
+  addReceiptRoutes(app, receipts, identities, policy);
   addEvidenceRoutes(app, { evidence: options.evidence, store: receipts.store, actsOf });
   addExplainRoute(app);
   addPolicyRoutes(app, {

@@ -302,6 +302,27 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     "title?": text,
     remedy: text,
   }),
+  NameMeaning: object({
+    name: text,
+    kind: text,
+    means: text,
+    "remedy?": text,
+    openings: list(
+      object({
+        "about?": { ...text, description: "The kind of event, if the name has several" },
+        opening: {
+          description: "Lines to add, or the reason why there are none",
+          oneOf: [
+            object({ policy: { ...text, description: "Lines under rules" } }),
+            object({ config: { ...text, description: "Lines of countersign.yaml" } }),
+            object({ closed: text }),
+            object({ passes: text }),
+          ],
+        },
+      }),
+    ),
+  }),
+  EntryMeaning: object({ rules: list(ref("NameMeaning")), "named?": ref("NameMeaning") }),
   Reloaded: object({ changed: flag, hash }),
   NotReloaded: object({ changed: { const: false }, hash, issues: list(ref("Issue")) }),
   Candidate: object({

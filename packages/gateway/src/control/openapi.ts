@@ -267,6 +267,16 @@ const ROUTES: Readonly<Record<string, Route>> = {
       404: refused("Evidence is off (EVIDENCE_OFF)"),
     },
   },
+  "get /v1/receipts/{seq}/explanation": {
+    summary: "The rules of an entry, and the lines of the policy that would allow its event",
+    path: { seq: "Its place in the log" },
+    responses: {
+      200: json("EntryMeaning", "The rules of the entry"),
+      400: BAD,
+      404: refused("No such entry"),
+      410: refused("Removed because of its age"),
+    },
+  },
   "get /v1/checkpoint": {
     summary: "A checkpoint of everything acknowledged, signed now",
     responses: { 200: plain("C2SP checkpoint") },

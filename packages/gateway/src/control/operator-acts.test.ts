@@ -31,7 +31,13 @@ function operator(recorder = createMemoryRecorder()) {
 test("each run that an operator ended has a receipt with its ids, the reason and the name of the token", async () => {
   const { acts, recorder } = operator();
   await acts.recordStopped([
-    { session: "s", run: "r1", thread: "t", agent: "support" },
+    {
+      session: "s",
+      run: "r1",
+      thread: "t",
+      agent: "support",
+      client: { principal: "key:bob", client_address: "192.0.2.7" },
+    },
     { session: "s", run: "r2" },
   ]);
   await acts.recordStopped([]);
@@ -40,6 +46,8 @@ test("each run that an operator ended has a receipt with its ids, the reason and
     direction: "outbound",
     run_id: "r1",
     thread_id: "t",
+    principal: "key:bob",
+    client_address: "192.0.2.7",
     rule: "gateway/operator-stop",
     policy_hash: policy.hash,
     receipt: {
@@ -51,6 +59,18 @@ test("each run that an operator ended has a receipt with its ids, the reason and
       denial_reason: "stopped by operator admin-1a2b3c4d",
     },
   });
+});
+
+test("the receipt of an act about an agent names the agent", async () => {
+  const { acts, recorder } = operator();
+  await acts.note({ act: "agent-contain", agent: "a/b~c" });
+  await acts.record({ act: "capability-issue", capability: "c", agent: "support" });
+  await acts.record({ act: "capability-revoke", capability: "c" });
+  expect(recorder.drafts.map(({ path }) => path)).toEqual([
+    "/agents/a~1b~0c",
+    "/agents/support",
+    undefined,
+  ]);
 });
 
 test("a reload has a receipt under the policy that is then in force", async () => {

@@ -4,6 +4,7 @@ import { OPERATOR_AGENT } from "@countersign/policy";
 import type { OPERATOR_STOP_RULE } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
+import { boundedName } from "../event/client-identity.js";
 import type { StoppedRun } from "../sessions/orders.js";
 import type { LoginMethod } from "./operators/operator-sessions.js";
 import type { OwnRuleId } from "../event/own-rules.js";
@@ -84,7 +85,7 @@ const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
  * Signs under the name of an operator. Operator actions are receipts like any other, in the same
  * log (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the action. Peers
  * control both fields in their own events, so `agent_id` tells actions from imitations. The agent that an action is
- * about is in its payload.
+ * about is in its payload, and as a pointer into the configuration in the `path` of its entry.
  */
 export function createOperatorActs(
   context: RecordingContext,
@@ -102,6 +103,7 @@ export function createOperatorActs(
   const draftOf = (act: OperatorAct): EntryDraft => ({
     ...common(),
     ...("hash" in act ? { policy_hash: act.hash } : {}),
+    ...("agent" in act ? { path: agentPointer(act.agent) } : {}),
     direction: "inbound",
     receipt: {
       timestamp: timestamp(),
@@ -118,11 +120,13 @@ export function createOperatorActs(
     payload_text: canonicalJson({ ...act, ...by }),
   });
 
-  const stopOf = ({ agent, run, session, thread }: StoppedRun): EntryDraft => ({
+  const stopOf = ({ agent, run, session, thread, client = {} }: StoppedRun): EntryDraft => ({
     ...common(),
     direction: "outbound",
     run_id: run,
     ...(thread === undefined ? {} : { thread_id: thread }),
+    ...(client.principal === undefined ? {} : { principal: client.principal }),
+    ...(client.client_address === undefined ? {} : { client_address: client.client_address }),
     rule: STOP_RULE,
     receipt: {
       timestamp: timestamp(),
@@ -167,4 +171,9 @@ export function createOperatorActs(
     recordStopped: async (stopped) =>
       stopped.length === 0 || (await tryAppend("stop", stopped.map(stopOf))) !== undefined,
   };
+}
+
+/** The agent as a JSON Pointer into `countersign.yaml`. */
+function agentPointer(agent: string): string {
+  return boundedName(`/agents/${agent.replaceAll("~", "~0").replaceAll("/", "~1")}`);
 }

@@ -1,7 +1,8 @@
 import type { ControlApp } from "./control-env.js";
-import { parseTilePath } from "@countersign/receipts";
+import { decodeEntry, parseTilePath } from "@countersign/receipts";
+import { explainEntry } from "../explain/explain-entry.js";
 import type { Identities } from "../event/client-identity.js";
-import type { OpenReceipts } from "./ports.js";
+import type { OpenPolicy, OpenReceipts } from "./ports.js";
 import { numberOf, columnsOf, filterOf, pageOf, sequenceOf } from "./query.js";
 import { problem } from "./problem.js";
 
@@ -16,6 +17,7 @@ export function addReceiptRoutes(
   app: ControlApp,
   { log, store }: OpenReceipts,
   identities: Identities,
+  policy: OpenPolicy,
 ): void {
   app.get("/v1/receipts", async (context) => {
     const query = context.req.query();
@@ -56,6 +58,14 @@ export function addReceiptRoutes(
       return problem(context, 404, "RECEIPT_UNKNOWN", "The log has no such entry");
     }
     return context.text(await log.proof(seq));
+  });
+  app.get("/v1/receipts/:seq/explanation", async (context) => {
+    const seq = sequenceOf(context.req.param("seq"));
+    const [bytes] = seq < (await store.head()).size ? await store.readEntries(seq, seq + 1) : [];
+    if (bytes === undefined) {
+      return problem(context, 404, "RECEIPT_UNKNOWN", "The log has no such entry");
+    }
+    return context.json(explainEntry(decodeEntry(bytes), policy.holder.current.document));
   });
   app.get("/v1/checkpoint", async (context) => context.text(await log.checkpoint()));
   app.get("/v1/tile/*", async (context) => {

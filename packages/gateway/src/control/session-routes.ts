@@ -117,7 +117,9 @@ export function unsignedRuns(answers: readonly OrderAnswer[], session: string): 
         one.session === session &&
         typeof one.run === "string" &&
         isText(one.thread) &&
-        isText(one.agent),
+        isText(one.agent) &&
+        isText(one.client?.principal) &&
+        isText(one.client?.client_address),
     );
 }
 

@@ -1,3 +1,4 @@
+import type { ClientIdentity } from "../event/client-identity.js";
 import type { RunHandle, Sessions } from "./sessions.js";
 
 /** An order of one gateway to all others: to stop runs, or to keep a token for a session. */
@@ -38,6 +39,8 @@ export type StoppedRun = {
   /** Absent when an older gateway stopped the run. */
   readonly thread?: string;
   readonly agent?: string;
+  /** Absent when an older gateway stopped the run. */
+  readonly client?: ClientIdentity;
 };
 
 /**
@@ -59,8 +62,8 @@ export function stopRuns(
     if (thread !== undefined && handle.threadId !== thread) continue;
     if (run !== undefined && handle.runId !== run) continue;
     handle.stop(reason);
-    const { runId, threadId, agent } = handle;
-    stopped.push({ session: id, run: runId, thread: threadId, agent });
+    const { runId, threadId, agent, client } = handle;
+    stopped.push({ session: id, run: runId, thread: threadId, agent, client });
   }
   return stopped;
 }

@@ -6,8 +6,8 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { EXIT } from "../../output/failure.js";
 import { printJson } from "../../output/print.js";
-import { CONFIG_FILE, readConfiguration } from "../configuration.js";
-import { readRunningPolicy, TOKEN_VARIABLE } from "./control-policy.js";
+import { CONFIG_FILE } from "../configuration.js";
+import { controlAddress, readRunningPolicy, TOKEN_VARIABLE } from "../control/control-plane.js";
 import { printDiff } from "./diff-report.js";
 import type { PolicyVersion } from "./diff-report.js";
 import { reevaluate, wholeNumber } from "./reevaluate.js";
@@ -127,11 +127,4 @@ async function openPolicy(source: string, flags: Flags): Promise<CompiledPolicy>
   // It was resolved there; what extends nothing is read as any other text.
   const document = await readRunningPolicy(source, flags.tokenFile);
   return compileLoaded(source, readPolicy(JSON.stringify(document), { file: source }));
-}
-
-/** The control address of a configuration; for a gateway on all interfaces, this machine's. */
-function controlAddress(config: string): string {
-  const { host, port } = readConfiguration(config)?.control ?? { host: "127.0.0.1", port: 8081 };
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }

@@ -2,6 +2,7 @@ import { CountersignError, printableText } from "@countersign/core";
 import {
   allRules,
   explainCode,
+  explainEntry,
   explainName,
   explainRule,
   openingOfCode,
@@ -19,7 +20,7 @@ import { pageReference } from "../../output/pages.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import "../errors.js";
-import { describeEntry, targetOf, typeOf } from "../receipts/describe.js";
+import { describeEntry } from "../receipts/describe.js";
 import { findEntry } from "../receipts/find.js";
 import { findLocation, withStore } from "../receipts/location.js";
 import type { LocationFlags } from "../receipts/location.js";
@@ -45,7 +46,7 @@ export async function explainNamed(
 ): Promise<void> {
   if (RECEIPT.test(name)) {
     const { bytes } = await withStore(findLocation(flags), (store) => findEntry(store, name));
-    explainEntry(decodeEntry(bytes), flags, json);
+    printEntry(decodeEntry(bytes), flags, json);
     return;
   }
   const code = codeOfSentence(name) ?? name.replace(/^urn:countersign:problem:/u, "");
@@ -139,14 +140,13 @@ export function explainErrorCode(code: string, json: boolean, told: ProblemDetai
   printLine(pc.dim(`Requests of a client: ${pageReference("inbound.md")}`));
 }
 
-function explainEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void {
+function printEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void {
   const { rule } = entry;
   const code = /\bERR_[A-Z0-9_]+/.exec(entry.receipt.denial_reason ?? "")?.[0];
-  const meaning = rule === undefined ? undefined : explainRule(rule);
-  const act = rule === undefined ? undefined : actOf(entry);
-  const named = act === undefined ? undefined : explainName(act, policyOf(flags));
+  const { rules, named } = explainEntry(entry, policyOf(flags));
   if (json) {
     const refusal = code === undefined ? undefined : explainCode(code);
+    const meaning = rule === undefined ? undefined : explainRule(rule);
     printJson({
       entry,
       ...(meaning === undefined ? {} : { meaning }),
@@ -158,37 +158,18 @@ function explainEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void
   printLine(describeEntry(entry));
   printLine("");
   if (rule === undefined) printLine("no rule matched: the gateway forwarded the event");
-  for (const one of [...(rule === undefined ? [] : [rule]), ...(entry.further_rules ?? [])]) {
-    const known = explainName(one, policyOf(flags));
-    if (known === undefined) printLine(`${one} is not a rule of this version`);
-    // The lines for this receipt fit only its own event.
-    else printMeaning(named === undefined ? known : { ...known, openings: [] });
+  for (const one of rule === undefined ? [] : [rule, ...(entry.further_rules ?? [])]) {
+    const known = rules.find(({ name }) => name === one);
+    if (known === undefined) printLine(`${printableText(one)} is not a rule of this version`);
+    else printMeaning(known);
     printLine("");
   }
   if (named !== undefined) printMeaning(named);
   if (code !== undefined && explainCode(code) !== undefined) explainErrorCode(code, false);
 }
 
-/** Rules that a name opens: what the receipt says the event did, under which a policy lists it. */
-const BY_NAME: ReadonlySet<string> = new Set([
-  "ag_ui.capability",
-  "ag_ui_components",
-  "ag_ui_inbound",
-]);
-
-/** The name of what an entry is about, where its rule is opened by name and the receipt has one. */
-function actOf({ rule = "", receipt, direction, tool, path }: LogEntry): string | undefined {
-  if (!BY_NAME.has(rule)) return undefined;
-  if (tool !== undefined) return `tool:${printableText(tool)}`;
-  if (path !== undefined && direction === "outbound" && receipt.event_type === "state_update") {
-    return `state:${printableText(path)}`;
-  }
-  const type = typeOf(receipt);
-  return type.startsWith("custom:") ? type : targetOf(receipt) || undefined;
-}
-
 function printMeaning({ name, kind, means, remedy, openings }: NameMeaning): void {
-  printLine(`${pc.bold(name)}${kind === "rule" ? "" : ` (${kind})`}: ${means}`);
+  printLine(`${pc.bold(printableText(name))}${kind === "rule" ? "" : ` (${kind})`}: ${means}`);
   if (remedy !== undefined) printLine(`${pc.dim("fix")}    ${asTyped(remedy)}`);
   printOpenings(openings);
 }
