@@ -90,7 +90,7 @@ function buildResult(
       message: `indicator ${id}: ${why}`,
     })),
   ];
-  if (gaps.length === 0 && !stopped) gaps.push(...silence(document, execution, verdict));
+  if (gaps.length === 0) gaps.push(...silence(document, execution, verdict, stopped));
   const reason = gaps.length === 0 ? {} : { reason: describeGaps(gaps) };
   if (verdict.result === "exploited" || verdict.result === "partial") {
     return {
@@ -108,10 +108,13 @@ function silence(
   { attack }: NormalizedDocument,
   { trace }: ExecutionResult,
   { indicator_verdicts: verdicts }: Verdict,
+  stopped: boolean,
 ): Gap[] {
   const indicators = attack.indicators ?? [];
   const unanswered = findUnanswered(indicators, verdicts, trace);
   if (unanswered !== undefined) return [{ kind: "cut_short", message: unanswered }];
+  // A rejection has no words of the agent.
+  if (stopped) return [];
   const unseen = unseenWords(indicators, verdicts, (indicator) =>
     incomingDirections(attack.execution.actors, indicator.protocol),
   );
