@@ -18,7 +18,6 @@ import { withoutTraces } from "./report.js";
 import type { ReportEntry, SuiteReport } from "./report.js";
 import { writeSarif } from "./sarif.js";
 import { readReportEntry, runSuite } from "./suite.js";
-import type { Outcome } from "../runner/run-document.js";
 
 const HOSTILE = `oatf: "0.1"
 attack:
