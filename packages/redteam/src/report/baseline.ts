@@ -22,7 +22,11 @@ export type Comparison = {
   readonly now: string;
 };
 
-type Standing = { readonly outcome: string; readonly tier: string | undefined };
+type Standing = {
+  readonly name?: string | undefined;
+  readonly outcome: string;
+  readonly tier: string | undefined;
+};
 
 const GRAVITY = ["not_exploited", "partial", "exploited"];
 const TIERS = ["ingested", "local_action", "boundary_breach"];
@@ -33,8 +37,9 @@ function gravityOf({ outcome, tier }: Standing): number {
 }
 
 /**
- * Compares a report with an earlier one, by attack id and version. Only `new` and `worse` are regressions;
- * where either side is an error there is nothing to compare.
+ * Compares a report with an earlier one, by attack id and version, and by name where several documents share both. Only
+ * `new` and `worse` are regressions. A document that the earlier run did not decide is new when it succeeds; otherwise an
+ * error on either side leaves nothing to compare.
  *
  * @throws CountersignError ERR_REDTEAM_REPORT when the earlier report is none
  */
@@ -42,17 +47,25 @@ export function compareWithBaseline(report: SuiteReport, baseline: JsonValue): C
   const before = readStandings(baseline);
   return report.entries.map((entry): Comparison => {
     const { outcome, tier } = decisiveResult(entry);
-    const { id } = entry;
-    const earlier = before.get(`${id}@${entry.version}`);
+    const { id, name } = entry;
+    const earlier = findStanding(before.get(`${id}@${entry.version}`) ?? [], name);
     const now = gravityOf({ outcome, tier });
     if (now < 0) return { id, change: "indeterminate", now: outcome };
     if (earlier === undefined) return { id, change: now > 0 ? "new" : "same", now: outcome };
     const then = gravityOf(earlier);
     const both = { id, before: earlier.outcome, now: outcome };
-    if (then < 0) return { ...both, change: "indeterminate" };
+    if (then < 0) return { ...both, change: now > 0 ? "new" : "indeterminate" };
     if (now === then) return { ...both, change: "same" };
     return { ...both, change: now > then ? "worse" : "fixed" };
   });
+}
+
+/** The standing of the document of a name, otherwise the least grave, which hides no regression. */
+function findStanding(standings: readonly Standing[], name: string): Standing | undefined {
+  return (
+    standings.find((standing) => standing.name === name) ??
+    standings.toSorted((one, other) => gravityOf(one) - gravityOf(other))[0]
+  );
 }
 
 /** Whether a comparison should fail a build. */
@@ -60,19 +73,21 @@ export function isRegression({ change }: Comparison): boolean {
   return change === "new" || change === "worse";
 }
 
-function readStandings(baseline: JsonValue): Map<string, Standing> {
+function readStandings(baseline: JsonValue): Map<string, Standing[]> {
   if (textMember(baseline, "schema") !== REPORT_SCHEMA) {
     throw new CountersignError("ERR_REDTEAM_REPORT", `not a ${REPORT_SCHEMA} document`, {
       expected: REPORT_SCHEMA,
     });
   }
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, Standing[]>();
   for (const entry of listMember(baseline, "entries")) {
     const result = ownMember(entry, "through") ?? ownMember(entry, "direct");
     const version = ownMember(entry, "version");
     const key = `${textMember(entry, "id") ?? ""}@${typeof version === "number" ? version : 1}`;
     const outcome = textMember(result, "outcome") ?? "error";
-    standings.set(key, { outcome, tier: textMember(result, "tier") });
+    const name = textMember(entry, "name");
+    const same = standings.get(key) ?? [];
+    standings.set(key, [...same, { name, outcome, tier: textMember(result, "tier") }]);
   }
   return standings;
 }

@@ -15,7 +15,7 @@ import { writeJunit } from "./junit.js";
 import { writeMarkdown } from "./markdown.js";
 import { countBySeverity, fixOf, groupEntries } from "./order.js";
 import { withoutTraces } from "./report.js";
-import type { SuiteReport } from "./report.js";
+import type { ReportEntry, SuiteReport } from "./report.js";
 import { writeSarif } from "./sarif.js";
 import { readReportEntry, runSuite } from "./suite.js";
 
@@ -346,6 +346,34 @@ test("a baseline tells new and worse from known", async () => {
   expect(() => compareWithBaseline(report, { schema: "other" })).toThrow(
     "countersign.redteam-report",
   );
+});
+
+test("a document that a baseline did not decide is new when it succeeds, and equal ids are told apart by name", () => {
+  const [entry] = report.entries;
+  if (entry === undefined) throw new Error("no entry");
+  const { through: _through, ...head } = entry;
+  const withEntry = (name: string, outcome: Outcome): ReportEntry => ({
+    ...head,
+    name,
+    direct: { ...head.direct, outcome },
+  });
+  const compare = (before: ReportEntry[], now: ReportEntry[]): string[] => {
+    const baseline = parseJson(JSON.stringify({ ...withoutTraces(report), entries: before }));
+    return compareWithBaseline({ ...report, entries: now }, baseline).map(({ change }) => change);
+  };
+  for (const undecided of ["error", "unsupported"] as const) {
+    expect(compare([withEntry("a", undecided)], [withEntry("a", "exploited")])).toEqual(["new"]);
+    expect(compare([withEntry("a", undecided)], [withEntry("a", "not_exploited")])).toEqual([
+      "indeterminate",
+    ]);
+    expect(compare([withEntry("a", "not_exploited")], [withEntry("a", undecided)])).toEqual([
+      "indeterminate",
+    ]);
+  }
+  const before = [withEntry("a", "not_exploited"), withEntry("b", "exploited")];
+  const now = [withEntry("a", "exploited"), withEntry("b", "exploited")];
+  expect(compare(before, now)).toEqual(["worse", "same"]);
+  expect(compare(before, [withEntry("c", "exploited")])).toEqual(["worse"]);
 });
 
 test("entries without traces come back from a file and are not run again", async () => {

@@ -38,12 +38,21 @@ export const createA2aClient: ModeFactory = (stage) => {
     }
     const isStream = /^text\/event-stream\b/.test(response.headers.get("content-type") ?? "");
     if (isCard) side.receive(method, parsed(await response.text()));
-    else if (isStream) await readItems(stage, response, (text) => take(method, parsed(text)));
-    else take(method, parsed(await response.text()));
+    else {
+      const messages: JsonValue[] = [];
+      const takeText = (text: string): void => {
+        const message = parsed(text);
+        messages.push(message);
+        take(method, message);
+      };
+      if (isStream) await readItems(stage, response, takeText);
+      else takeText(await response.text());
+      side.conclude(method, messages);
+    }
   };
   const take = (method: string, message: JsonValue): void => {
     const result = ownMember(message, "result");
-    side.receive(method, result ?? ownMember(message, "error") ?? {});
+    side.respond(method, message);
     const item = ITEMS.get(textMember(result, "kind") ?? "");
     if (item !== undefined && result !== undefined) side.receive(item, result);
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, ownMember, parseJson, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { JsonPatch } from "@countersign/wire";
@@ -8,6 +9,7 @@ import {
   ACCUMULATED_MESSAGE,
   ACCUMULATED_REASONING,
   ACCUMULATED_RESPONSE,
+  ACCUMULATED_STATE,
   ACCUMULATED_TOOL_CALL,
 } from "../oatf/model/events.js";
 
@@ -43,6 +45,7 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
   // The fields of all events of a message or call, so that a joined entry says of it what they say.
   const fields = new Map<Text | Call | Thought, JsonObject>();
   const activities = new Map<string, Activity>();
+  const state = createJoinedState(ownMember(input, "state") ?? {});
   let lastMessage = ANONYMOUS;
   let lastCall = ANONYMOUS;
   let lastReasoning = ANONYMOUS;
@@ -84,14 +87,23 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
   const told = new Map<string, Text>();
   const toldCalls = new Map<string, Call>();
   const given = readGiven(input);
+  const tell = (id: string, content: string): void => {
+    if (content === "" || given.texts.has(content)) return;
+    told.set(content, { id, role: "assistant", content, tool_calls: [] });
+  };
   const addSnapshot = (event: JsonObject): void => {
     for (const message of listMember(event, "messages")) {
       const id = textMember(message, "id") ?? ANONYMOUS;
-      if (textMember(message, "role") !== "assistant" || given.ids.has(id)) continue;
-      const content = textMember(message, "content") ?? "";
-      if (content !== "" && !given.texts.has(content)) {
-        told.set(content, { id, role: "assistant", content, tool_calls: [] });
+      if (given.ids.has(id)) continue;
+      const role = textMember(message, "role");
+      const content = ownMember(message, "content") ?? null;
+      if (role === "activity") {
+        activities.set(id, { type: textMember(message, "activityType") ?? "", content });
+      } else if (role === "reasoning" && !reasoning.has(id)) {
+        reasoning.set(id, { id, content: textOf(content) });
       }
+      if (role !== "assistant") continue;
+      tell(id, textOf(content));
       for (const call of listMember(message, "toolCalls")) {
         const made = ownMember(call, "function");
         const callId = textMember(call, "id") ?? ANONYMOUS;
@@ -100,6 +112,13 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
         const args = textMember(made, "arguments") ?? "";
         toldCalls.set(callId, { id: callId, name, arguments: args, result: null });
       }
+    }
+  };
+  // A page shows the result of a run and the questions of its end as it shows a text.
+  const addEnd = (event: JsonObject): void => {
+    tell(ANONYMOUS, textIn(ownMember(event, "result") ?? null, given.texts).trim());
+    for (const interrupt of listMember(ownMember(event, "outcome"), "interrupts")) {
+      tell(ANONYMOUS, textMember(interrupt, "message") ?? "");
     }
   };
   const addReasoning = (event: JsonObject): void => {
@@ -140,6 +159,8 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
         const call = calls.get(textMember(event, "toolCallId") ?? ANONYMOUS);
         if (call !== undefined) call.result = textMember(event, "content") ?? null;
       } else if (name === "messages_snapshot") addSnapshot(event);
+      else if (name === "run_finished") addEnd(event);
+      else if (name === "state_snapshot" || name === "state_delta") state.add(name, event);
       else if (/^(reasoning_message|thinking_text_message)_(start|content|chunk)$/.test(name)) {
         addReasoning(event);
       } else if (/^activity_(snapshot|delta)$/.test(name)) addActivity(name, event);
@@ -154,13 +175,14 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
             ? []
             : [{ messageId, activityType, content: shown, text: textIn(shown) }],
       );
-      const activityEntries = drawn.map((entry) => ({
-        event: ACCUMULATED_ACTIVITY,
-        content: entry,
-      }));
-      if (joined === undefined && made.length === 0) return activityEntries;
+      const others = [
+        ...drawn.map((content) => ({ event: ACCUMULATED_ACTIVITY, content })),
+        ...state.entries(),
+      ];
       const said = allMessages().filter((message) => message.content !== "");
-      const whole = said.map((message) => message.content).join("\n");
+      const shown = drawn.map(({ text }) => text).filter((text) => text.trim() !== "");
+      const whole = [...said.map((message) => message.content), ...shown].join("\n");
+      if (joined === undefined && made.length === 0 && whole === "") return others;
       return [
         { event: ACCUMULATED_RESPONSE, content: { ...joined, ...answerOf(whole) } },
         ...said.map((message) => ({
@@ -186,10 +208,46 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
             },
           })),
         ),
-        ...activityEntries,
+        ...others,
       ];
     },
   };
+}
+
+/** The state of a run after its patches. What the request wrote, and the agent did not change, is not the agent's. */
+function createJoinedState(given: JsonValue) {
+  let current: JsonValue | undefined = given;
+  let isOwn = false;
+  let isPatched = false;
+  return {
+    add(name: string, event: JsonObject): void {
+      if (name === "state_snapshot") {
+        current = ownMember(event, "snapshot");
+        isOwn = true;
+      } else {
+        current = patched(current, listMember(event, "delta"));
+        isPatched = true;
+      }
+    },
+    entries(): JoinedEntry[] {
+      if (!isPatched || current === undefined) return [];
+      const snapshot = isOwn ? current : changesOf(given, current);
+      if (snapshot === undefined) return [];
+      return [{ event: ACCUMULATED_STATE, content: { snapshot, text: textIn(snapshot) } }];
+    },
+  };
+}
+
+/** The members of a value that differ from those before; `undefined` if none does. */
+function changesOf(before: JsonValue | undefined, after: JsonValue): JsonValue | undefined {
+  if (isDeepStrictEqual(before, after)) return undefined;
+  if (!isJsonObject(before) || !isJsonObject(after)) return after;
+  const changes: JsonObject = {};
+  for (const [key, member] of Object.entries(after)) {
+    const change = changesOf(ownMember(before, key), member);
+    if (change !== undefined) setMember(changes, key, change);
+  }
+  return changes;
 }
 
 /** A document after a patch of the agent; `undefined` if it does not apply. */
@@ -212,11 +270,21 @@ function patched(
   }
 }
 
-/** All texts of a value: elements of a list joined as pieces, members one per line. */
-function textIn(value: JsonValue): string {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value)) return value.map(textIn).join("");
-  return isJsonObject(value) ? Object.values(value).map(textIn).join("\n") : "";
+/** All texts of a value but the known ones: elements of a list joined as pieces, members one per line. */
+function textIn(value: JsonValue, known: ReadonlySet<string> = new Set()): string {
+  if (typeof value === "string") return known.has(value) ? "" : value;
+  if (Array.isArray(value)) return value.map((item) => textIn(item, known)).join("");
+  if (!isJsonObject(value)) return "";
+  return Object.values(value)
+    .map((member) => textIn(member, known))
+    .join("\n");
+}
+
+/** The text of a message, also in parts. */
+function textOf(content: JsonValue): string {
+  if (typeof content === "string") return content;
+  const parts = Array.isArray(content) ? content : [];
+  return parts.map((part) => textMember(part, "text") ?? "").join("");
 }
 
 /** Ids and texts of the client's own messages: an agent that repeats them has said nothing of its own. */

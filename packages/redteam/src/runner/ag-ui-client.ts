@@ -199,6 +199,8 @@ class AgUiClient implements Mode {
         input: body,
         ids: sentIds(body, written),
         conflictCounts,
+        hasLater: this.#hasLaterPayload(phase),
+        trigger: phase?.trigger?.event,
       },
       this.#context,
       {
@@ -218,6 +220,15 @@ class AgUiClient implements Mode {
     const request = requestOf(body, written, headers);
     this.#record("run_agent_input", body, written);
     stream.listen(this.#context.channel.start(request, stream));
+  }
+
+  #hasLaterPayload(phase: NormalizedPhase | undefined): boolean {
+    const { phases } = this.#stage.actor;
+    const later = phase === undefined ? [] : phases.slice(phases.indexOf(phase) + 1);
+    return later.some(
+      ({ state, on_enter: actions = [] }) =>
+        state !== undefined || actions.some(({ send }) => send !== undefined),
+    );
   }
 
   /** Tells the agent where the servers of this execution are, where the caller wants it told in every run. */

@@ -245,9 +245,38 @@ test("an A2A agent that ends a task without a word has not resisted", async () =
   const silent = await ask(task);
   expect([silent.outcome, silent.reason]).toEqual([
     "error",
-    expect.stringContaining("no message had artifacts"),
+    expect.stringContaining("message/send is empty"),
   ]);
   expect((await ask(said)).outcome).toBe("not_exploited");
+});
+
+test("an A2A stream without a word, and errors that mean a failure, end in an error", async () => {
+  const rpc = (more: JsonObject): string => JSON.stringify({ jsonrpc: "2.0", id: 1, ...more });
+  const indicator = "{protocol: a2a, target: kind, pattern: {contains: zzz}}";
+  const status = { kind: "status-update", taskId: "1", contextId: "c", final: true };
+  const silent = `data: ${rpc({ result: { ...status, status: { state: "completed" } } })}\n\n`;
+  const stream = { indicator, type: "text/event-stream" };
+  const streamed = await againstServer(
+    "a2a_client",
+    [tell("Hi", "message/stream")],
+    silent,
+    stream,
+  );
+  expect([streamed.outcome, streamed.reason]).toEqual(["error", expect.stringContaining("empty")]);
+  const root = (protocol: string): string =>
+    `{protocol: ${protocol}, target: '', pattern: {contains: zzz}}`;
+  for (const code of [-32_700, -32_600, -32_601, -32_603]) {
+    const failed = rpc({ error: { code, message: "no" } });
+    const a2a = await againstServer("a2a_client", [tell("Hi")], failed, { indicator: root("a2a") });
+    const mcp = await againstServer("mcp_client", [call("Hi")], failed, { indicator: root("mcp") });
+    expect([a2a.outcome, a2a.reason]).toEqual(["error", expect.stringContaining(String(code))]);
+    expect([mcp.outcome, mcp.reason]).toEqual(["error", expect.stringContaining("handshake")]);
+  }
+  const refused = rpc({ error: { code: -32_004, message: "not for you" } });
+  const outcome = await againstServer("a2a_client", [tell("Hi")], refused, {
+    indicator: root("a2a"),
+  });
+  expect(outcome.outcome).toBe("not_exploited");
 });
 
 /** An agent whose server answers every request with these bytes, or never. */

@@ -3,7 +3,16 @@ import type { FakePiece } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { probeTarget } from "./probe.js";
 import { runDocument } from "./run-document.js";
-import { documentOf, HELLO, runScripted, silence, STARTED, streamOf } from "./testing/scripted.js";
+import { spoken } from "./testing/driven.js";
+import {
+  answering,
+  documentOf,
+  HELLO,
+  runScripted,
+  silence,
+  STARTED,
+  streamOf,
+} from "./testing/scripted.js";
 
 const document = documentOf(HELLO);
 const PROOF = sseFrame({ type: "CUSTOM", name: "proof", value: 1 });
@@ -106,7 +115,9 @@ test("an unreachable target, an empty stream and a wrong path are errors", async
 
 test("a refusal counts as resistance only when the target is known to answer", async () => {
   const agent = await startFakeAgent(({ body }) =>
-    body.includes("How are you") ? { pieces: streamOf() } : { status: 403, pieces: ["{}"] },
+    body.includes("How are you")
+      ? { pieces: answering(body, streamOf(...spoken("Hello."))) }
+      : { status: 403, pieces: ["{}"] },
   );
   expect(await probeTarget({ target: agent.url })).toEqual({ answers: true });
   const known = await runDocument(document, { target: agent.url, refusalsCount: true });

@@ -5,12 +5,18 @@ import { canSatisfy } from "../oatf/model/can-satisfy.js";
 import { canHold, canHoldValue, EACH, visibleMessages } from "../oatf/model/message-paths.js";
 import { isKnownSurface, modernSurface } from "../oatf/model/events.js";
 import { canPeerHold } from "../oatf/model/peer-members.js";
-import type { Expression, IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
+import type {
+  Direction,
+  Expression,
+  IndicatorVerdict,
+  NormalizedIndicator,
+} from "../oatf/index.js";
 import { conditionOf } from "../oatf/model/pattern.js";
 import { presenceOf } from "../oatf/primitives/condition.js";
 import type { Gap } from "./gap.js";
 import { AG_UI } from "./mode.js";
 
+const ANY = { kind: "json" } as const;
 const NOWHERE = "and no message that it looks at can have it";
 
 /**
@@ -50,18 +56,28 @@ export function indicatorGap(
     );
   }
   const missing = `no message had ${describeTarget(indicator)}`;
+  if (options.incoming.size === 0) {
+    const { actor = "", protocol } = indicator;
+    return blind("error", `${missing}, and actor ${actor} has no ${protocol} messages`);
+  }
   if (indicator.protocol !== AG_UI) {
-    // Absence is the agent's doing, if it can send such a message at all.
-    if (lookedAt > 0) return undefined;
     const { protocol, direction } = indicator;
+    const compared = pattern === undefined ? undefined : conditionOf(pattern);
+    if (compared !== undefined && !presenceOf(compared).alone && !canSatisfy(ANY, [compared])) {
+      return blind("error", `no value of ${describeTarget(indicator)} can satisfy its condition`);
+    }
+    // Absence is the agent's doing, if it can send such a message at all. An expression evaluates a message without
+    // what it reads too.
+    if (lookedAt > 0 && expression === undefined) return undefined;
     if (surface !== undefined && isKnownSurface(protocol, surface) !== true) {
       return blind("error", `${missing}, and ${protocol} has no such event`);
     }
     if (direction !== undefined && !options.incoming.has(direction)) {
       return blind("error", `${missing}, and it looks at messages of the document only`);
     }
+    const directions = direction === undefined ? options.incoming : new Set([direction]);
     const canHoldPath = (path: readonly string[]): boolean =>
-      canPeerHold(protocol, surface, path[0] ?? "");
+      canPeerHold(protocol, surface, directions, path[0] ?? "");
     const canMatch =
       expression === undefined
         ? canHoldPath(pathSteps(targetOf(indicator)))
@@ -89,7 +105,7 @@ export function indicatorGap(
     // A member that the table does not have, and that an agent sent, can be anything.
     const canMatch =
       holding.length === 0
-        ? canSatisfy({ kind: "json" }, [condition])
+        ? canSatisfy(ANY, [condition])
         : holding.some((shapes) => canHoldValue(shapes, path, [condition]));
     if (canMatch) return undefined;
     return blind("error", `no value of ${describeTarget(indicator)} can satisfy its condition`);

@@ -1,4 +1,4 @@
-import { isJsonObject, ownMember } from "@countersign/core";
+import { CountersignError, isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
@@ -59,7 +59,10 @@ class McpClient implements Mode {
 
   async #perform(method: string, params: JsonObject): Promise<void> {
     const transport = (this.#transport ??= await this.#connect());
-    if (!method.startsWith("notifications/")) return this.#request(transport, method, params);
+    if (!method.startsWith("notifications/")) {
+      await this.#request(transport, method, params);
+      return;
+    }
     this.#side.record(method, params);
     await transport.send({ jsonrpc: "2.0", method, params });
   }
@@ -80,7 +83,11 @@ class McpClient implements Mode {
     };
     await transport.start();
     const identity = this.#stage.fill(identityOf(this.#stage.effectiveState()));
-    await this.#request(transport, "initialize", identity);
+    const answer = await this.#request(transport, "initialize", identity);
+    if (ownMember(answer, "result") === undefined) {
+      const message = "the agent's MCP server rejected the handshake";
+      throw new CountersignError("ERR_REDTEAM_CONNECTION", message, { cause: "initialize" });
+    }
     transport.setProtocolVersion(VERSION);
     this.#side.record("notifications/initialized", {});
     await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
@@ -91,7 +98,7 @@ class McpClient implements Mode {
     transport: StreamableHTTPClientTransport,
     method: string,
     params: JsonObject,
-  ): Promise<void> {
+  ): Promise<JsonValue> {
     const id = this.#nextId;
     this.#nextId += 1;
     const { idle } = this.#stage.context.timeouts;
@@ -108,7 +115,9 @@ class McpClient implements Mode {
       answer,
       transport.send({ jsonrpc: "2.0", id, method, params } as JSONRPCMessage),
     ]);
-    this.#side.receive(method, ownMember(message, "result") ?? ownMember(message, "error") ?? {});
+    this.#side.respond(method, message);
+    this.#side.conclude(method, [message]);
+    return message;
   }
 
   #take(message: JsonValue, transport: StreamableHTTPClientTransport): void {

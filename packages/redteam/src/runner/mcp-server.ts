@@ -41,6 +41,8 @@ class McpServer implements Mode {
   readonly #stage: Stage;
   readonly #side: ReturnType<typeof createServerSide>;
   readonly #sessions = new Map<string, Session>();
+  /** Messages of the server's own, and whether an agent that listens got them. */
+  readonly #own: { readonly method: string; isSent: boolean }[] = [];
   readonly #asked = new Map<RequestId, { method: string; answered: () => void }>();
   #server: LoopbackServer | undefined;
 
@@ -99,9 +101,15 @@ class McpServer implements Mode {
     const content = this.#stage.fill(params);
     if (this.#sessions.size === 0) {
       this.#stage.missed("cut_short", `send ${method.slice(0, 64)}: no agent is connected`);
+      return;
     }
+    const own = { method, isSent: false };
+    this.#own.push(own);
     for (const { transport, isListening, waiting } of this.#sessions.values()) {
-      const push = (): void => void this.#push(transport, method, content);
+      const push = (): void => {
+        own.isSent = true;
+        void this.#push(transport, method, content);
+      };
       if (isListening) push();
       else if (waiting.length < MOST_WAITING) waiting.push(push);
     }
@@ -117,6 +125,15 @@ class McpServer implements Mode {
 
   ended(): void {
     this.#side.ended();
+    for (const { method, isSent } of this.#own) {
+      // What changed counts as delivered when the agent lists it, not by the notification.
+      if (isSent || method.endsWith("/list_changed")) continue;
+      const message = `${method.slice(0, 64)} was not delivered, because the agent does not listen`;
+      this.#stage.missed("cut_short", message);
+    }
+    for (const method of new Set([...this.#asked.values()].map((one) => one.method))) {
+      this.#stage.missed("cut_short", `the agent did not answer ${method.slice(0, 64)}`);
+    }
   }
 
   close(): void {
@@ -138,7 +155,10 @@ class McpServer implements Mode {
     this.#side.respond(method, params);
     const answer = new Promise<void>((resolve) => {
       if (!isRequest) return resolve();
-      const timer = setTimeout(resolve, this.#stage.context.timeouts.idle);
+      const timer = setTimeout(() => {
+        this.#stage.missed("error", `the agent did not answer ${method.slice(0, 64)} in time`);
+        answered();
+      }, this.#stage.context.timeouts.idle);
       const answered = (): void => {
         clearTimeout(timer);
         this.#asked.delete(id);

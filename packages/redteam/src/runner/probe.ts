@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { normalize } from "../oatf/index.js";
+import type { TraceEntry } from "../oatf/index.js";
+import { findUnanswered } from "./answered.js";
+import { describeGaps } from "./gap.js";
 import type { RunnerOptions } from "./options.js";
 import { executeDocument } from "./execute-document.js";
 import { WIRE } from "./trace-recorder.js";
@@ -26,15 +29,25 @@ export async function probeTarget(options: RunnerOptions): Promise<ProbeResult> 
     oatf: "0.1",
     attack: { execution: { mode: "ag_ui_client", state: { run_agent_input: input } } },
   });
-  const { trace, failures, refusals } = await executeDocument(document, options);
-  const said = trace.filter((entry) => entry.direction === "response" && entry.protocol !== WIRE);
-  const broke = said.some(({ event }) => event === "run_error");
-  if (said.length > 0 && !broke) return { answers: true };
+  const { trace, failures, refusals, gaps } = await executeDocument(document, {
+    ...options,
+    refusalsCount: false,
+  });
   const [failure] = failures;
   const [refusal] = refusals;
   if (failure !== undefined) return { answers: false, reason: failure.message };
   if (refusal !== undefined) {
     return { answers: false, reason: `a greeting was refused with status ${refusal.status}` };
   }
-  return { answers: false, reason: broke ? "a greeting ended in an error" : "no event came" };
+  if (!trace.some(isOfAgent)) return { answers: false, reason: "no event came" };
+  if (trace.some(({ event }) => event === "run_error")) {
+    return { answers: false, reason: "a greeting ended in an error" };
+  }
+  if (gaps.length > 0) return { answers: false, reason: describeGaps(gaps) };
+  if (findUnanswered([], [], trace) === undefined) return { answers: true };
+  return { answers: false, reason: "the response to a greeting has no text and no action" };
+}
+
+function isOfAgent({ direction, protocol }: TraceEntry): boolean {
+  return direction === "response" && protocol !== WIRE;
 }

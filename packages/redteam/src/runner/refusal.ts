@@ -7,7 +7,7 @@ import type { Refusal } from "./channel.js";
 const DELIBERATE = new Set([400, 403, 409, 413, 415, 422]);
 
 /** Whether a status says that the target looked at the request and would not have it. */
-export function isDeliberate(refusal: Refusal): boolean {
+export function isDeliberate(refusal: Pick<Refusal, "status">): boolean {
   return DELIBERATE.has(refusal.status);
 }
 
@@ -77,9 +77,33 @@ export function receiptIn(value: JsonValue): string | undefined {
   return undefined;
 }
 
-/** Words in the code of a RUN_ERROR that mean a refusal, rather than a failure. */
-const REFUSAL_WORDS =
-  /refus|reject|deny|denied|forbid|block|polic|guard|violat|not_?allowed|unauthori|permission|approval|moderat|safety|content_?filter/i;
+/** Words in the code of a RUN_ERROR that mean a rejection of the request. */
+const REJECTION_WORDS: ReadonlySet<string> = new Set(
+  (
+    "refuse refused refusal reject rejected rejection deny denied denial forbid forbidden block blocked policy " +
+    "guard guardrail guardrails violation violated moderation moderated safety unsafe jailbreak disallowed prohibited"
+  ).split(" "),
+);
+/** The same in two words. */
+const REJECTION_PAIRS =
+  /(?:^| )(?:not allowed|content filter|content filtered|approval required)(?: |$)/;
+/** Words beside them that mean a failure: a connection that was refused, a constraint of a database, a lock. */
+const FAILURE_WORDS: ReadonlySet<string> = new Set(
+  (
+    "connection connect socket network host dns tls unhandled uncaught promise unique foreign primary key null " +
+    "constraint integrity sharing lock locked thread retry retries timeout exhausted failed failure unavailable rate " +
+    "quota billing io"
+  ).split(" "),
+);
+
+function isRejectionCode(code: string): boolean {
+  const words = code
+    .replaceAll(/([a-z\d])(?=[A-Z])/g, "$1 ")
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  if (words.some((word) => FAILURE_WORDS.has(word))) return false;
+  return words.some((word) => REJECTION_WORDS.has(word)) || REJECTION_PAIRS.test(words.join(" "));
+}
 
 /**
  * Whether a RUN_ERROR is a refusal. An agent that crashes, times out or cannot reach its model ends a run in
@@ -90,7 +114,7 @@ export function isRefusalEvent(event: JsonValue): boolean {
   if (receiptIn(event) !== undefined) return true;
   const statuses = problemsIn(event).map((problem) => ownMember(problem, "status"));
   if (statuses.some((status) => DELIBERATE.has(status as number))) return true;
-  return REFUSAL_WORDS.test(textMember(event, "code") ?? "");
+  return isRejectionCode(textMember(event, "code") ?? "");
 }
 
 const NOTICE = /\.blocked$/;

@@ -1,7 +1,13 @@
 import { isCountersignError } from "@countersign/core";
 import { findMisjudgedExamples, prefetchSemanticScores } from "../oatf/evaluate/prefetch.js";
 import { evaluateAttack, extractProtocol } from "../oatf/index.js";
-import type { AttackResult, NormalizedActor, NormalizedDocument, Verdict } from "../oatf/index.js";
+import type {
+  AttackResult,
+  NormalizedActor,
+  NormalizedDocument,
+  NormalizedIndicator,
+  Verdict,
+} from "../oatf/index.js";
 import { findUnanswered } from "./answered.js";
 import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
@@ -90,7 +96,7 @@ function buildResult(
       message: `indicator ${id}: ${why}`,
     })),
   ];
-  if (gaps.length === 0 && !stopped) gaps.push(...silence(document, execution, verdict));
+  if (gaps.length === 0) gaps.push(...silence(document, execution, verdict, stopped));
   const reason = gaps.length === 0 ? {} : { reason: describeGaps(gaps) };
   if (verdict.result === "exploited" || verdict.result === "partial") {
     return {
@@ -108,26 +114,29 @@ function silence(
   { attack }: NormalizedDocument,
   { trace }: ExecutionResult,
   { indicator_verdicts: verdicts }: Verdict,
+  stopped: boolean,
 ): Gap[] {
   const indicators = attack.indicators ?? [];
   const unanswered = findUnanswered(indicators, verdicts, trace);
   if (unanswered !== undefined) return [{ kind: "cut_short", message: unanswered }];
+  // A rejection has no words of the agent.
+  if (stopped) return [];
   const unseen = unseenWords(indicators, verdicts, (indicator) =>
-    incomingDirections(attack.execution.actors, indicator.protocol),
+    incomingDirections(attack.execution.actors, indicator),
   );
   if (unseen === undefined) return [];
   const message = `no message had ${unseen}, and no other indicator had a message to evaluate`;
   return [{ kind: "cut_short", message }];
 }
 
-/** The directions in which the agent sends messages of a protocol to the actors of a document. */
+/** The directions in which the agent sends messages of the protocol of an indicator to the actors that it looks at. */
 function incomingDirections(
   actors: readonly NormalizedActor[],
-  protocol: string,
+  { protocol, actor }: NormalizedIndicator,
 ): ReadonlySet<string> {
   return new Set(
     actors
-      .filter(({ mode }) => extractProtocol(mode) === protocol)
+      .filter(({ name, mode }) => extractProtocol(mode) === protocol && (actor ?? name) === name)
       .map(({ mode }) => (isServer(mode) ? "request" : "response")),
   );
 }
@@ -150,7 +159,7 @@ function blindSpots(
   return (attack.indicators ?? []).flatMap((indicator, index) => {
     const verdict = verdicts[index];
     if (verdict === undefined) return [];
-    const incoming = incomingDirections(attack.execution.actors, indicator.protocol);
+    const incoming = incomingDirections(attack.execution.actors, indicator);
     const options = { joined: strict !== true, extractors, incoming };
     return indicatorGap(indicator, verdict, options) ?? [];
   });

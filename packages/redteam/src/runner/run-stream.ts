@@ -50,6 +50,10 @@ export function createRunStream(
     readonly ids: SentIds;
     /** The attack is to use an id again, so that a refusal of that is an answer. */
     readonly conflictCounts: boolean;
+    /** A later phase sends more, on the ground that this one prepares. */
+    readonly hasLater: boolean;
+    /** The event that the phase waits for. */
+    readonly trigger: string | undefined;
   },
   context: ActorContext,
   listener: Listener,
@@ -58,6 +62,11 @@ export function createRunStream(
   const record = createRunRecord(place, context);
   const missed = (message: string): void =>
     context.missed({ kind: "error", message: `${placeOf(place)}: ${message}` });
+  const refusedEarly = (what: string): void => {
+    if (!place.hasLater || place.conflictCounts) return;
+    const message = `${placeOf(place)}: ${what}, so later phases attacked without this one`;
+    context.missed({ kind: "cut_short", message });
+  };
   const names = createToolCallNames();
   const accumulator = createAccumulator(place.input);
   const calls = createToolCalls();
@@ -137,7 +146,12 @@ export function createRunStream(
       calls.add(event, content);
       const stranger = otherRun(event, content, place.ids, isStarted);
       if (stranger !== undefined) missed(`${stranger}, so the stream does not answer the payload`);
-      if (event === "run_started") isStarted = true;
+      if (event === "run_started") {
+        // A stream may continue with a second run, which has to end too.
+        isStarted = true;
+        isFinished = false;
+        clearTimeout(linger);
+      }
       if (TERMINAL.has(event)) isFinished = true;
       if (event === "run_error") {
         const code = (textMember(content, "code") ?? "no code").slice(0, 64);
@@ -147,7 +161,7 @@ export function createRunStream(
           missed(`RUN_ERROR (${code}) ${USED_IDS}`);
         } else if (!context.refusalsCount) {
           missed(`RUN_ERROR (${code}), and the target accepted no other request`);
-        }
+        } else if (place.trigger !== "run_error") refusedEarly(`RUN_ERROR (${code})`);
       }
       if (isFinished) {
         clearTimeout(linger);
@@ -164,7 +178,7 @@ export function createRunStream(
         missed(`the refusal (${refusal.code ?? `status ${status}`}) ${USED_IDS}`);
       } else if (!context.refusalsCount) {
         missed(`the target refused (status ${status}), and it accepted no other request`);
-      }
+      } else refusedEarly(`the target refused (status ${status})`);
       record.onWire("http_response", { ...refusal });
       context.refused(refusal);
     },

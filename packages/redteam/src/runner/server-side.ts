@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { extractProtocol, selectResponse } from "../oatf/index.js";
@@ -22,9 +23,27 @@ export type ServerSide = {
   ended(): void;
 };
 
+/** Parts of a state that an agent sees when it asks for them, with the methods that show them. */
+const SHOWN_BY: ReadonlyMap<string, readonly string[]> = new Map([
+  ["instructions", ["initialize"]],
+  ["tools", ["tools/list"]],
+  ["resources", ["resources/list"]],
+  ["resource_templates", ["resources/templates/list"]],
+  ["prompts", ["prompts/list"]],
+  ["agent_card", ["agent_card/get", "agent/getAuthenticatedExtendedCard"]],
+]);
+/** Methods by which an agent uses a part that it knows without having asked for it. */
+const USED_BY: ReadonlyMap<string, readonly string[]> = new Map([
+  ["tools", ["tools/call"]],
+  ["resources", ["resources/read"]],
+  ["prompts", ["prompts/get"]],
+  ["agent_card", ["message/send", "message/stream"]],
+]);
+
 /** Creates the bookkeeping of a server actor. */
 export function createServerSide(stage: Stage): ServerSide {
-  const contacted = new Set<NormalizedPhase | undefined>();
+  /** The methods that were answered in each phase. */
+  const asked = new Map<NormalizedPhase | undefined, Set<string>>();
   const answered = new Set<NormalizedPhase | undefined>();
   const keep = (direction: "request" | "response", event: string, content: JsonValue): void => {
     if (!stage.record(direction, event, content)) {
@@ -38,7 +57,8 @@ export function createServerSide(stage: Stage): ServerSide {
     },
     receive: (event, content) => keep("request", event, content),
     respond(event, content) {
-      contacted.add(stage.phase);
+      const methods = asked.get(stage.phase) ?? new Set();
+      asked.set(stage.phase, methods.add(event));
       keep("response", event, content);
     },
     choose(entries, request) {
@@ -50,26 +70,61 @@ export function createServerSide(stage: Stage): ServerSide {
     ended() {
       const { actor, context, enteredPhases } = stage;
       const isWatched = context.watched.has(extractProtocol(actor.mode) ?? "");
+      const seen = new Map<string, JsonValue>();
       for (const phase of enteredPhases) {
-        if (phase.state === undefined) continue;
-        const place = placeOf({ actor: actor.name, phase: phase.name });
-        if (!contacted.has(phase)) {
-          const message = `${place}: the agent asked the server for nothing, so its payload was not delivered`;
-          context.missed({ kind: "cut_short", message });
-        } else if (hasResponses(phase.state) && !answered.has(phase)) {
-          const message = `${place}: the agent asked for none of its responses`;
-          context.note({ code: "CS-010", message });
-          // An indicator of this protocol evaluates the agent's requests: sending none is then the agent's answer.
-          if (!isWatched) {
-            context.missed({
-              kind: "cut_short",
-              message: `${message}, so they were not delivered`,
-            });
-          }
+        const { state } = phase;
+        if (state === undefined) continue;
+        const methods = asked.get(phase) ?? new Set();
+        const missing = (what: string): void => {
+          const place = placeOf({ actor: actor.name, phase: phase.name });
+          context.missed({ kind: "cut_short", message: `${place}: the agent asked ${what}` });
+        };
+        if (methods.size === 0) {
+          missing("the server for nothing, so its payload was not delivered");
+          continue;
         }
+        for (const part of unseenParts(state, methods, seen)) {
+          missing(`for none of its ${part}, so they were not delivered`);
+        }
+        if (answered.has(phase) || !hasResponses(state)) continue;
+        const place = placeOf({ actor: actor.name, phase: phase.name });
+        const message = `${place}: the agent asked for none of its responses`;
+        context.note({ code: "CS-010", message });
+        // An indicator of this protocol evaluates the agent's requests: sending none is then the agent's answer.
+        if (!isWatched) missing("for none of its responses, so they were not delivered");
       }
     },
   };
+}
+
+/**
+ * The parts of a state that the agent did not see. A part that a phase repeats needs no second request; one that it
+ * changes does. `seen` has what the agent saw in earlier phases.
+ */
+function unseenParts(
+  state: JsonObject,
+  methods: ReadonlySet<string>,
+  seen: Map<string, JsonValue>,
+): string[] {
+  const isAsked = (names: readonly string[] = []): boolean =>
+    names.some((name) => methods.has(name));
+  return [...SHOWN_BY].flatMap(([part, shownBy]) => {
+    const shown = withoutResponses(ownMember(state, part) ?? null);
+    if (!hasContent(shown) || isDeepStrictEqual(seen.get(part), shown)) return [];
+    if (!isAsked(shownBy) && (seen.has(part) || !isAsked(USED_BY.get(part)))) return [part];
+    seen.set(part, shown);
+    return [];
+  });
+}
+
+/** A part as a list shows it, without what the server sends when an item is used. */
+function withoutResponses(part: JsonValue): JsonValue {
+  if (!Array.isArray(part)) return part;
+  return part.map((item) => {
+    if (!isJsonObject(item)) return item;
+    const { responses: _responses, content: _content, ...shown } = item;
+    return shown;
+  });
 }
 
 /** The entry of a dispatch list for a request, filled, and without `synthesize`, which is reserved. */

@@ -86,7 +86,11 @@ function respond(
     if (isNo(answer, turn.threadId, interrupts)) continue;
     const asked = approved(answer, turn.threadId, interrupts);
     if (asked === undefined) {
-      turn.emit({ type: "RUN_ERROR", message: "That approval is not valid.", code: "APPROVAL" });
+      turn.emit({
+        type: "RUN_ERROR",
+        message: "That approval is not valid.",
+        code: "APPROVAL_REJECTED",
+      });
       return;
     }
     asked.used = true;

@@ -11,6 +11,9 @@ export const ACCUMULATED_TOOL_CALL = "_accumulated_tool_call";
 /** One activity of a run, its patches applied. */
 export const ACCUMULATED_ACTIVITY = "_accumulated_activity";
 
+/** The state of a run, its patches applied. */
+export const ACCUMULATED_STATE = "_accumulated_state";
+
 /** The events whose pieces each joined entry puts together. */
 const JOINED: ReadonlyMap<string, RegExp | undefined> = new Map([
   [ACCUMULATED_RESPONSE, undefined],
@@ -21,6 +24,7 @@ const JOINED: ReadonlyMap<string, RegExp | undefined> = new Map([
   ],
   [ACCUMULATED_TOOL_CALL, /^tool_call_(start|args|end|chunk)$/],
   [ACCUMULATED_ACTIVITY, /^activity_(snapshot|delta)$/],
+  [ACCUMULATED_STATE, /^state_(snapshot|delta)$/],
 ]);
 
 /** Whether an entry of a trace was joined by the runner; such entries are not protocol traffic. */

@@ -8,6 +8,7 @@ import {
   ACCUMULATED_MESSAGE,
   ACCUMULATED_REASONING,
   ACCUMULATED_RESPONSE,
+  ACCUMULATED_STATE,
   ACCUMULATED_TOOL_CALL,
   isJoinedInto,
 } from "./events.js";
@@ -52,6 +53,7 @@ const JOINED: ReadonlyMap<string, ValueSpec> = new Map([
   [ACCUMULATED_MESSAGE, shape({ delta: TEXT, ...ANSWER })],
   [ACCUMULATED_REASONING, shape({ delta: TEXT, content: TEXT })],
   [ACCUMULATED_ACTIVITY, shape({ content: ANY, text: TEXT })],
+  [ACCUMULATED_STATE, shape({ snapshot: ANY, text: TEXT })],
   [ACCUMULATED_TOOL_CALL, shape({ delta: TEXT, name: TEXT, arguments: ANY, ...CALL_NAME })],
 ]);
 
