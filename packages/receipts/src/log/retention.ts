@@ -1,3 +1,4 @@
+import { OPERATOR_AGENT } from "@countersign/core";
 import { RETENTION_EVENT_TYPE, removedBefore } from "../entry/retention.js";
 import type { EntryDraft } from "../entry/draft.js";
 import type { ReceiptStore } from "../store/store.js";
@@ -31,7 +32,8 @@ const FILES_PER_KEPT_TIME = 8;
 export async function findRetention(
   store: Pick<ReceiptStore, "query">,
 ): Promise<{ readonly seq: number; readonly first: number } | undefined> {
-  const filter = { event_type: RETENTION_EVENT_TYPE, allowed: true };
+  // An agent can send thousands of events with this name.
+  const filter = { agent_id: OPERATOR_AGENT, event_type: RETENTION_EVENT_TYPE, allowed: true };
   const { entries } = await store.query(filter, { limit: 1_000 });
   for (const entry of entries) {
     const first = removedBefore(entry);

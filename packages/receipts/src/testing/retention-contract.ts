@@ -124,6 +124,19 @@ export function testRetention(open: (log: string) => Promise<ReceiptStore>): voi
     await reopened.close();
   });
 
+  test("imitations of the announcement by an agent do not hide it", async () => {
+    const store = await open("imitations");
+    const log = await logOver(store);
+    await log.append(announcementOf(256, 0));
+    const { receipt } = announcementOf(512, 1);
+    const imitations = Array.from({ length: 1_100 }, (_, at) =>
+      draftOf(at + 1, { receipt: { ...receipt, agent_id: "support", event_id: `evt_${at}` } }),
+    );
+    await log.appendAll(imitations);
+    expect(await findRetention(store)).toEqual({ seq: 0, first: 256 });
+    await log.close();
+  });
+
   test("entries that are missing without a signed announcement are damage", async () => {
     const store = await open("unannounced");
     const log = await logOver(store);
