@@ -89,7 +89,7 @@ function Json({ value, label }: { readonly value: unknown; readonly label: strin
   return (
     <>
       <CopyButton text={text} what={label} />
-      <pre className="wrapped" tabIndex={0} aria-label={label}>
+      <pre className="wrapped" tabIndex={0} aria-label={`${label} as JSON`}>
         {text.split("\n").map(visibleText).join("\n")}
       </pre>
     </>
