@@ -1,10 +1,10 @@
 import { findBrowser, sseFrame } from "@countersign/testkit";
 import type { FakeScript } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createOperatorToken } from "../../../packages/gateway/src/access/operators.js";
 import { MIXED_POLICY } from "./testing/agent.js";
 import { openConsole, PATIENCE } from "./testing/open-console.js";
 import type { OpenedConsole } from "./testing/open-console.js";
+import { createOperators } from "./testing/operators.js";
 
 const hasNoBrowser = findBrowser() === undefined;
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u202eevil';
@@ -30,7 +30,7 @@ const AGENT: FakeScript = ({ body }) => {
   };
 };
 
-const viewer = createOperatorToken();
+const operators = createOperators();
 let opened: OpenedConsole;
 beforeAll(async () => {
   if (hasNoBrowser) return;
@@ -38,7 +38,7 @@ beforeAll(async () => {
     `${MIXED_POLICY}  ag_ui_evidence: { redact: [token] }\n`,
     AGENT,
     "evidence: { keep: 7d, events: all }",
-    `operators:\n  - { name: vi, role: viewer, token: "${viewer.hash}" }\n`,
+    operators.control,
   );
   await opened.talk("alice", "run-1");
 }, PATIENCE);
@@ -71,7 +71,7 @@ test.skipIf(hasNoBrowser)(
   async () => {
     const page = await opened.open("#/receipts/4");
     await page.getByRole("button", { name: "Show payload" }).click();
-    const shown = page.getByLabel("Payload as JSON");
+    const shown = page.getByLabel("What was hashed as JSON");
     await expect.poll(() => shown.textContent()).toContain("<script>");
     await page.getByText("Its SHA-256 is the payload_hash of the receipt.").waitFor();
     const acts = await opened.served.control(
@@ -81,7 +81,9 @@ test.skipIf(hasNoBrowser)(
     expect(entries.length).toBeGreaterThanOrEqual(1);
     await page.context().close();
 
-    const other = await opened.open("#/receipts/4", { token: viewer.key });
+    const other = await opened.open("#/receipts/4", {
+      token: operators.tokens.get("viewer") ?? "",
+    });
     const button = other.getByRole("button", { name: "Show payload" });
     await button.waitFor();
     expect(await button.isDisabled()).toBe(true);
