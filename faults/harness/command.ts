@@ -20,3 +20,16 @@ export async function countersign(directory: string, ...words: string[]): Promis
   });
   return stdout;
 }
+
+/** Runs a verb that may fail: what it printed, and its exit code. */
+export async function tryCountersign(
+  directory: string,
+  ...words: string[]
+): Promise<{ readonly code: number; readonly out: string }> {
+  try {
+    return { code: 0, out: await countersign(directory, ...words) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout + stderr };
+  }
+}

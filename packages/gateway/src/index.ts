@@ -42,7 +42,7 @@ export { inspectOperators } from "./serve/inspect-access.js";
 export { assertKeysStart, assertStoreStarts } from "./serve/check-start.js";
 export { assertOwnLogIn } from "./serve/own-log.js";
 export { assertNewestHistory, shareHistory } from "./serve/stored-history.js";
-export { readEvidence } from "./serve/open-evidence.js";
+export { inspectEvidence, readEvidence } from "./serve/open-evidence.js";
 export { findSecretKey } from "./keys/secret-key.js";
 export { IDENTITY_KEY, identityForms } from "./event/client-identity.js";
 export { findExposedKeys } from "./keys/exposed-keys.js";

@@ -9,6 +9,7 @@ import {
   assertStoreStarts,
   findExposedKeys,
   inspectAccess,
+  inspectEvidence,
   inspectOperators,
   readKey,
   readRevocationFile,
@@ -78,6 +79,9 @@ export async function checkServe(
     ...(await checkCases(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config, options)),
+    ...(config.evidence === undefined
+      ? []
+      : [await look("evidence", () => inspectEvidence(config))]),
     await look("revocations", () => checkRevocations(config)),
     await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),

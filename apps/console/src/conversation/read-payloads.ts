@@ -20,7 +20,10 @@ type EvidencePage = { readonly items: readonly KeptPayload[]; readonly cursor?: 
 export type Kept =
   | {
       readonly state: "kept";
+      /** What the person saw or sent, and what was withheld. */
       readonly payloads: Payloads;
+      /** The payloads that have the hash of their receipt: none of which the policy removed a part. */
+      readonly originals: Payloads;
       /** Copies with parts that the policy removed, copies without content, and changed ones. */
       readonly redacted: number;
       readonly omitted: number;
@@ -59,9 +62,13 @@ export async function readPayloads(
     const shown = item.emitted ?? item.payload;
     if (shown !== undefined) payloads.set(item.seq, shown);
   }
+  const originals = items.filter(
+    ({ payload, redacted }) => payload !== undefined && redacted === undefined,
+  );
   return {
     state: "kept",
     payloads,
+    originals: new Map(originals.map(({ seq, payload }) => [seq, payload])),
     redacted: items.filter(({ redacted }) => redacted !== undefined).length,
     omitted: items.filter(({ omitted }) => omitted !== undefined).length,
     damaged: items.filter(({ problem }) => problem !== undefined).length,

@@ -142,8 +142,9 @@ function targetOf({ receipt: { target } }: Entry): string {
 
 /** The part of a text or of arguments; another event as JSON. */
 function partOf(payload: Payload): string {
-  const { type: _, messageId: __, toolCallId: ___, ...rest } = payload;
   if (typeof payload["delta"] === "string") return payload["delta"];
+  // The head of the step has the name of the tool.
+  const { type: _, messageId: __, toolCallId: ___, toolCallName: ____, ...rest } = payload;
   return Object.keys(rest).length === 0 ? "" : `${JSON.stringify(rest, undefined, 2)}\n`;
 }
 

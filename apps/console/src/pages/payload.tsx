@@ -73,13 +73,13 @@ function KeptText({ kept }: { readonly kept: KeptPayload }): ReactNode {
           in the log is that of the original.
         </p>
       )}
-      {payload === undefined ? null : <Json value={payload} label="Payload" />}
-      {emitted === undefined ? null : (
-        <>
-          <h3>What the client received</h3>
-          <Json value={emitted} label="What the client received" />
-        </>
+      {payload === undefined ? null : (
+        <Json
+          value={payload}
+          label={redacted === undefined ? "What was hashed" : "Redacted copy"}
+        />
       )}
+      {emitted === undefined ? null : <Json value={emitted} label="What the client received" />}
     </>
   );
 }
@@ -88,8 +88,11 @@ function Json({ value, label }: { readonly value: unknown; readonly label: strin
   const text = JSON.stringify(value, undefined, 2);
   return (
     <>
-      <CopyButton text={text} what={label} />
-      <pre className="wrapped" tabIndex={0} aria-label={label}>
+      <div className="head">
+        <span className="faint small-print">{label}</span>
+        <CopyButton text={text} what={label} />
+      </div>
+      <pre className="wrapped" tabIndex={0} aria-label={`${label} as JSON`}>
         {text.split("\n").map(visibleText).join("\n")}
       </pre>
     </>

@@ -80,6 +80,7 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
       <div className="columns">
         <div className="stack">
           <Checklist evidence={evidence} />
+          {entry === undefined ? null : <Payload key={entry.seq} seq={entry.seq} />}
           <section className="card" aria-labelledby="raw">
             <div className="head">
               <h2 id="raw">Entry as recorded</h2>
@@ -103,10 +104,7 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
         {entry === undefined ? (
           <Empty title="Not a valid log entry">The checklist shows the failed checks.</Empty>
         ) : (
-          <div className="stack">
-            <Fields entry={entry} />
-            <Payload key={entry.seq} seq={entry.seq} />
-          </div>
+          <Fields entry={entry} />
         )}
       </div>
     </>

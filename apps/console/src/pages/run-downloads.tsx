@@ -30,7 +30,8 @@ export function RunDownloads({
     setProblem(undefined);
     try {
       const where = { session, run, total: page.total };
-      const html = await readReport(where, page.entries, payloads);
+      const originals = kept?.state === "kept" ? kept.originals : payloads;
+      const html = await readReport(where, page.entries, originals);
       download(`${name}.html`, "text/html;charset=utf-8", html);
       announce("The report was downloaded");
     } catch (error) {

@@ -57,7 +57,7 @@ export type EvidenceKeeper = {
 /** Characters that may wait for the store. */
 const MAX_QUEUED = 16_000_000;
 /** Copies of one write, and their characters: encrypting them must not delay a stream. */
-const BATCH = 64;
+const BATCH = 256;
 const BATCH_CHARACTERS = 1_000_000;
 
 /** What a queued copy costs beside its text. */

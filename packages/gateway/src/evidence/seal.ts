@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomFillSync } from "node:crypto";
 import { CountersignError } from "@countersign/core";
 import "../base/errors.js";
 import type { EvidenceKey } from "../keys/evidence-keys.js";
@@ -7,6 +7,7 @@ const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const NONCES_AT_ONCE = 256;
 /** Entries under one derived key: far below the number of random nonces that AES-GCM allows. */
 const ENTRIES_PER_KEY = 65_536;
 
@@ -30,6 +31,9 @@ export type EvidenceSeal = {
  */
 export function createEvidenceSeal(origin: string): EvidenceSeal {
   let last: { secret: Uint8Array; group: number; key: Uint8Array } | undefined;
+  // Random bytes are drawn for many nonces at once; each is used for one copy.
+  const nonces = new Uint8Array(NONCE_BYTES * NONCES_AT_ONCE);
+  let nonceAt = nonces.length;
   const keyFor = ({ secret }: EvidenceKey, seq: number): Uint8Array => {
     const group = Math.floor(seq / ENTRIES_PER_KEY);
     if (last?.secret !== secret || last.group !== group) {
@@ -46,10 +50,20 @@ export function createEvidenceSeal(origin: string): EvidenceSeal {
     Buffer.from(`countersign.evidence.v1\n${origin}\n${seq}\n${payloadHash}`);
   return {
     seal: (key, place, text) => {
-      const nonce = randomBytes(NONCE_BYTES);
+      if (nonceAt === nonces.length) {
+        randomFillSync(nonces);
+        nonceAt = 0;
+      }
+      const nonce = nonces.subarray(nonceAt, (nonceAt += NONCE_BYTES));
       const cipher = createCipheriv(CIPHER, keyFor(key, place.seq), nonce).setAAD(dataOf(place));
-      const sealed = [cipher.update(text, "utf8"), cipher.final()];
-      return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]));
+      const sealed = cipher.update(text, "utf8");
+      cipher.final();
+      // A copy in memory of its own: it is handed to another thread.
+      const bytes = new Uint8Array(NONCE_BYTES + TAG_BYTES + sealed.length);
+      bytes.set(nonce);
+      bytes.set(cipher.getAuthTag(), NONCE_BYTES);
+      bytes.set(sealed, NONCE_BYTES + TAG_BYTES);
+      return bytes;
     },
     open: (keys, keyId, place, bytes) => {
       const key = keys.find(({ id }) => id === keyId);

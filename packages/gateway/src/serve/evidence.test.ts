@@ -5,6 +5,7 @@ import { canonicalJson, sha256Hex } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test, vi } from "vitest";
+import { inspectEvidence } from "./open-evidence.js";
 import { createOperatorToken } from "../access/operators.js";
 import { loadConfig } from "../config/load.js";
 import { idsOf, inRun, text } from "../testing/events.js";
@@ -177,11 +178,21 @@ test("copies survive a restart; without their key the gateway does not start, an
   const again = (): Promise<Served> => startAgain(served, "evidence: { keep: 1h }");
   await rename(join(keys, "evidence.key"), join(served.folder, "evidence.key"));
   await expect(again()).rejects.toMatchObject({ code: "ERR_EVIDENCE_KEY" });
+  const store = `sqlite:${served.folder}/.countersign/receipts`;
+  const checked = loadConfig(
+    `agents:\n  a:\n    url: http://127.0.0.1:1/\nreceipts: { store: "${store}" }\nevidence: { keep: 2d }\n`,
+    { file: "countersign.yaml", environment: {} },
+  );
+  await expect(inspectEvidence({ ...checked, keyDirectory: keys })).rejects.toMatchObject({
+    code: "ERR_EVIDENCE_KEY",
+  });
   expect(existsSync(join(keys, "evidence.key"))).toBe(false);
   await rename(join(served.folder, "evidence.key"), join(keys, "evidence-old.key"));
   const rotated = await again();
   expect(existsSync(join(keys, "evidence.key"))).toBe(true);
   expect(await evidenceOf(rotated, "r1", 1)).toEqual(before);
+  const says = await inspectEvidence({ ...checked, keyDirectory: keys });
+  expect(says).toBe("blocked payloads for 48 hours, at most 1024 MiB");
   await run(rotated, "r2");
   await evidenceOf(rotated, "r2", 1);
   await rotated.running.close();

@@ -15,11 +15,13 @@ import { findEvidenceKeys, openEvidenceKeys } from "../keys/evidence-keys.js";
 import type { EvidenceRow, EvidenceStore } from "../store/evidence-store.js";
 import {
   hasPostgresEvidence,
+  newestPostgresKey,
   openPostgresEvidence,
   readPostgresEvidence,
 } from "../store/postgres/open-postgres-evidence.js";
 import {
   hasSqliteEvidence,
+  newestSqliteKey,
   openSqliteEvidence,
   readSqliteEvidence,
 } from "../store/sqlite/open-sqlite-evidence.js";
@@ -53,7 +55,7 @@ export async function openEvidenceStore(
   }
   const store = await openStore(receipts);
   try {
-    await assertKnownKey(store, keyDirectory);
+    assertKnownKey(await store.newestKey(), keyDirectory);
     const { current, all: keys } = await openEvidenceKeys(keyDirectory);
     const seal = createEvidenceSeal(receipts.origin);
     const { sweep, grow, stop } = createSweeper(store, settings, parts);
@@ -104,8 +106,7 @@ function directoryOf(store: string): string {
  * A gateway that made a key of its own would write copies that the others cannot read: the newest copy must be of a
  * known key.
  */
-async function assertKnownKey(store: EvidenceStore, directory: string): Promise<void> {
-  const newest = await store.newestKey();
+function assertKnownKey(newest: string | undefined, directory: string): void {
   const { all } = findEvidenceKeys(directory);
   if (newest === undefined || all.some(({ id }) => id === newest)) return;
   throw new CountersignError(
@@ -113,6 +114,22 @@ async function assertKnownKey(store: EvidenceStore, directory: string): Promise<
     `the kept payloads of this log are encrypted with the key ${newest}, which ${directory} does not have. Fix: copy evidence.key from another gateway or from the backup; if it is lost, remove the evidence store, whose copies cannot be read any more`,
     { key: newest },
   );
+}
+
+/** Refuses what {@link openEvidenceStore} would refuse, and says what it would keep; creates and writes nothing. */
+export async function inspectEvidence({
+  evidence,
+  receipts: { store, origin },
+  keyDirectory,
+}: Pick<GatewayConfig, "evidence" | "receipts" | "keyDirectory">): Promise<string> {
+  if (evidence === undefined) return "off";
+  const newest = store.startsWith("sqlite:")
+    ? await newestSqliteKey(directoryOf(store))
+    : await newestPostgresKey({ url: store, name: origin });
+  assertKnownKey(newest, keyDirectory);
+  const hours = evidence.keepMs / (60 * MINUTE_MS);
+  const megabytes = Math.floor(evidence.maxBytes / 1_048_576);
+  return `${evidence.events === "all" ? "all" : "blocked"} payloads for ${hours} hours, at most ${megabytes} MiB`;
 }
 
 /** Copies of an earlier configuration would stay for ever without a word. */

@@ -30,9 +30,10 @@ beforeAll(async () => {
   const response = await served.control("/v1/receipts?allowed=false");
   const { entries } = (await response.json()) as { entries: (typeof blocked)[] };
   blocked = entries[0] as typeof blocked;
-  await vi.waitFor(async () =>
-    expect((await served.control(`/v1/receipts/${blocked.seq}/evidence`)).status).toBe(200),
-  );
+  await vi.waitFor(async () => {
+    const read = await served.control(`/v1/receipts/${blocked.seq}/evidence`);
+    if (read.status !== 200) throw new Error("not kept yet");
+  });
   // A command beside the gateway reads the log up to its last checkpoint.
   await (await served.control("/v1/checkpoint")).text();
 }, 60_000);

@@ -130,6 +130,20 @@ export async function hasPostgresEvidence(url: string): Promise<boolean> {
   }
 }
 
+/** The name of the key of the newest copy, if there is one; creates nothing. */
+export async function newestPostgresKey({
+  url,
+  name,
+}: PostgresEvidenceOptions): Promise<string | undefined> {
+  const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
+  try {
+    if (!(await hasTable(database))) return undefined;
+    return (await database.query<{ key_id: string }>(NEWEST, [name]))[0]?.key_id;
+  } finally {
+    await database.close();
+  }
+}
+
 async function hasTable(database: Connections): Promise<boolean> {
   const [table] = await database.query<{ found: string | null }>(
     "SELECT to_regclass('countersign_evidence')::text AS found",

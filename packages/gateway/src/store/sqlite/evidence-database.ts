@@ -21,6 +21,8 @@ CREATE INDEX IF NOT EXISTS evidence_by_age ON evidence (kept_at, seq, size);
 /** Selects rows by their numbers, which are given as a JSON array. */
 export const READ_EVIDENCE =
   "SELECT seq, kept_at, key_id, bytes FROM evidence WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq";
+/** Selects the name of the key of the newest row. */
+export const NEWEST_KEY = "SELECT key_id FROM evidence ORDER BY kept_at DESC, seq DESC LIMIT 1";
 const REMOVE = "DELETE FROM evidence WHERE seq IN (SELECT value FROM json_each(?))";
 const OLDEST = `SELECT seq, size FROM evidence ORDER BY kept_at, seq LIMIT ${SWEEP_AT_ONCE}`;
 const EXPIRED = `SELECT seq FROM evidence WHERE kept_at < ? ORDER BY kept_at LIMIT ${SWEEP_AT_ONCE}`;
@@ -107,9 +109,7 @@ export class EvidenceDatabase {
   }
 
   newestKey(): string | undefined {
-    const row = this.#database
-      .prepare("SELECT key_id FROM evidence ORDER BY kept_at DESC, seq DESC LIMIT 1")
-      .get();
+    const row = this.#database.prepare(NEWEST_KEY).get();
     return row === undefined ? undefined : String(row["key_id"]);
   }
 

@@ -5,7 +5,7 @@ import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import "../../base/errors.js";
 import type { EvidenceRow, EvidenceStore } from "../evidence-store.js";
 import { openDatabaseThread } from "./database-thread.js";
-import { evidenceRowOf, READ_EVIDENCE } from "./evidence-database.js";
+import { evidenceRowOf, NEWEST_KEY, READ_EVIDENCE } from "./evidence-database.js";
 import type { EvidenceDatabase } from "./evidence-database.js";
 
 /** Options of {@link openSqliteEvidence}. */
@@ -43,6 +43,18 @@ export async function openSqliteEvidence(options: SqliteEvidenceOptions): Promis
 /** True when the folder has an evidence store; creates nothing. */
 export function hasSqliteEvidence(directory: string): boolean {
   return existsSync(join(directory, "evidence.sqlite"));
+}
+
+/** The name of the key of the newest copy, if there is one; creates nothing. */
+export async function newestSqliteKey(directory: string): Promise<string | undefined> {
+  if (!hasSqliteEvidence(directory)) return undefined;
+  const database = await openReadOnlyDatabase(join(directory, "evidence.sqlite"));
+  try {
+    const key = database.prepare(NEWEST_KEY).get()?.["key_id"];
+    return key === undefined ? undefined : String(key);
+  } finally {
+    database.close();
+  }
 }
 
 /** Reads copies while a gateway may be writing; `undefined` without a store. */
