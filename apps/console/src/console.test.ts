@@ -209,7 +209,7 @@ test.skipIf(hasNoBrowser)(
     await page.goBack();
     await page.getByRole("button", { name: "Reload policy" }).click();
     await page.getByText(/The new policy is active|is unchanged/).waitFor();
-    await page.getByText("support desk 2", { exact: true }).waitFor();
+    await page.getByText("support desk 2", { exact: true }).first().waitFor();
     // The browser itself tells of the 422.
     expect(opened.pageErrors.filter((line) => !line.includes("422"))).toEqual([]);
     opened.pageErrors.length = 0;
@@ -240,8 +240,9 @@ test.skipIf(hasNoBrowser)(
     await opened.talk("holder", "run-h");
     const answer = await opened.served.control("/v1/receipts?session_id=holder&allowed=false");
     const blocked = (await answer.json()) as { entries: unknown[] };
-    await page.getByLabel("Token or token id").fill(token);
-    await page.getByRole("button", { name: "Revoke" }).click();
+    const revoke = page.getByRole("region", { name: "Revoke a token" });
+    await revoke.getByLabel("Token or token id").fill(token);
+    await revoke.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Revoked:").waitFor();
     await opened.talk("holder", "run-i");
     const later = await opened.served.control("/v1/receipts?session_id=holder&allowed=false");
@@ -263,13 +264,13 @@ test.skipIf(hasNoBrowser)(
     const proxy = await startProxy(opened.served.running.controlUrl, /^nothing/, (body) => body);
     const page = await opened.open("#/live", { url: proxy.url });
     const rows = page.locator(".feed-all [role=row]");
-    await rows.filter({ hasText: "reader" }).first().waitFor();
+    await rows.filter({ hasText: "run-a" }).first().waitFor();
     const read = rows.nth(3).locator("a.whole");
     await read.focus();
     const name = (await read.textContent()) ?? "";
     const top = (await read.boundingBox())?.y ?? 0;
     await opened.talk("reader-2", "run-b");
-    await rows.filter({ hasText: "reader-2" }).first().waitFor();
+    await rows.filter({ hasText: "run-b" }).first().waitFor();
     const still = page.getByRole("link", { name, exact: true });
     await expect
       .poll(async () => Math.round((await still.boundingBox())?.y ?? 0))
