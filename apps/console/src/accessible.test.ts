@@ -36,6 +36,18 @@ const PAGES = [
   ["nowhere", "does not exist"],
 ] as const;
 
+/** The menu. */
+const MENU = [
+  "Overview",
+  "Live",
+  "Runs",
+  "Receipts",
+  "Policy",
+  "Agents",
+  "Approvals",
+  "Capabilities",
+] as const;
+
 const SIZES = [1280, 390] as const;
 
 /** What axe finds in both colours, and whether the page is wider than the screen. */
@@ -58,6 +70,57 @@ async function look(page: Page, name: string): Promise<string[]> {
 
 const go = (page: Page, place: string): Promise<void> =>
   page.evaluate((hash) => void (location.hash = hash), `#/${place}`);
+
+/** What a person can operate on a page, outside of the virtual list, whose rows the arrow keys walk. */
+const CONTROLS =
+  "main :is(a[href], button:enabled, select:enabled, input:enabled:not([hidden]), textarea, summary, [contenteditable=true]):not(.feed-scroll *)";
+
+/** Tells elements apart; the editor changes its attributes when it has the focus. */
+const NAMES = (elements: readonly Element[]): string[] =>
+  elements.map((one) =>
+    [one.tagName, one.getAttribute("aria-label") ?? one.textContent, one.getAttribute("href")].join(
+      " ",
+    ),
+  );
+
+test.skipIf(hasNoBrowser)(
+  "the keyboard alone reaches every page and everything that can be operated on it",
+  async () => {
+    const page = await opened.open("", { token: tokens.get("admin") ?? "" });
+    for (const name of MENU) {
+      await page.getByRole("link", { name: "Skip to content" }).focus();
+      const isThere = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+      for (let step = 0; step <= MENU.length && (await isThere()) !== name; step += 1) {
+        await page.keyboard.press("Tab");
+      }
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page.locator("main .pulse").first().waitFor({ state: "detached" });
+      if (name === "Policy")
+        await page.getByRole("textbox", { name: "Candidate policy" }).waitFor();
+      // Reading a page starts at its heading; from there, Tab reaches the rest.
+      await page.locator("h1").focus();
+      const controls = page.locator(CONTROLS).filter({ visible: true });
+      const reached = new Set<string>();
+      const count = await controls.count();
+      for (let step = 0; step < count + 20; step += 1) {
+        await page.keyboard.press("Tab");
+        const active = await page.evaluateHandle(() => {
+          const element = document.activeElement;
+          // The editor is in a shadow root.
+          return [element?.shadowRoot?.activeElement ?? element].filter((one) => one !== null);
+        });
+        reached.add(
+          String(await active.evaluate(NAMES as (all: (Element | undefined)[]) => string[])),
+        );
+      }
+      const all = await controls.evaluateAll(NAMES);
+      expect([name, all.filter((one) => !reached.has(one))]).toEqual([name, []]);
+    }
+    await page.context().close();
+  },
+  PATIENCE,
+);
 
 test
   .skipIf(hasNoBrowser)

@@ -167,9 +167,9 @@ function Cells({
   );
 }
 
-/** The event; a group of several events has the kind that they share. */
-function nameOf({ decision, count }: Row): string {
-  return count === 1 ? decision.type : decision.event_type;
+/** The event; a custom one has its own name, and a group of several events the kind that they share. */
+function nameOf({ decision: { type, event_type: kind }, count }: Row): string {
+  return count === 1 && type !== "CUSTOM" ? type : kind;
 }
 
 /** The rule with its meaning; a refusal without a rule has a reason. */

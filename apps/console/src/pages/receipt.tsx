@@ -67,7 +67,7 @@ function RunLink({ entry: { receipt, run_id: run } }: { readonly entry: Entry })
   if (run === undefined || session === undefined) return null;
   return (
     <a href={hrefOf(["runs", session, run])}>
-      Run <Text value={run} />
+      Run <Text value={run} isWrapped />
     </a>
   );
 }

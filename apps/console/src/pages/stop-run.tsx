@@ -42,7 +42,11 @@ export function StopRun({
         <strong>
           <Text value={run.run_id} isWrapped />
         </strong>{" "}
-        of the agent{" "}
+        of{" "}
+        <strong>
+          <Text value={run.principal ?? "an anonymous client"} isWrapped />
+        </strong>
+        , agent{" "}
         <strong>
           <Text value={run.agent} isWrapped />
         </strong>
