@@ -61,6 +61,13 @@ test("a stream that begins a second run has to end it", async () => {
   expect((await runScripted(document, [whole])).outcome).toBe("not_exploited");
 });
 
+test("a tool call without its end is cut", async () => {
+  const [start = {}] = callOf("1", "look");
+  const document = documentOf(HELLO, CALLS_PAY);
+  const cut = await runScripted(document, [streamOf(start, ...spoken("no")), POLITE]);
+  expect([cut.outcome, cut.reason]).toEqual(["error", expect.stringContaining("look has no end")]);
+});
+
 test("the result of a tool is a payload that needs an answer; an empty result is none", async () => {
   const execution = (result: string): string =>
     `{mode: ag_ui_client, state: {run_agent_input: {messages: [{role: user, content: Hi}]}, tool_responses: [{content: {content: "${result}"}}]}}`;

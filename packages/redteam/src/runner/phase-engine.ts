@@ -13,6 +13,7 @@ import type { Gap } from "./gap.js";
 import { AG_UI, ownDirection } from "./mode.js";
 import type { Mode, ModeFactory, Stage } from "./mode.js";
 import { PhaseTriggers } from "./phase-triggers.js";
+import { withoutPrompts } from "./request.js";
 import { placeOf } from "./run-stream.js";
 import { connectionError } from "./stopwatch.js";
 import { lengthOf } from "./trace-recorder.js";
@@ -222,7 +223,15 @@ class PhaseEngine implements RunningActor, Stage {
   }
 
   fill<Value extends JsonValue>(value: Value): Value {
-    const { value: filled, warnings } = interpolateValue(value, this.#templateContext(), {
+    const { value: written, isFound, isUnwritten } = withoutPrompts(value);
+    if (isFound) {
+      const message = "synthesize is reserved and has no effect; what is written out is sent";
+      this.context.note({ code: "W-006", message });
+    }
+    if (isUnwritten) {
+      this.missed("unsupported", "synthesize is not performed, and nothing is written beside it");
+    }
+    const { value: filled, warnings } = interpolateValue(written, this.#templateContext(), {
       names: true,
       emptyIsMissing: true,
     });

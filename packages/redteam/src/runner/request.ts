@@ -78,25 +78,37 @@ export type SynthesisSplit = {
 /** Takes out every `synthesize` that asks for text by a `prompt`, and the one of the input itself whatever it is. */
 export function withoutSynthesis({ synthesize, ...input }: JsonObject): SynthesisSplit {
   const hasMessages = Array.isArray(input["messages"]) && input["messages"].length > 0;
-  let isFound = synthesize !== undefined;
-  let isUnwritten = isFound && !hasMessages;
-  const strip = (value: JsonValue): JsonValue => {
-    if (Array.isArray(value)) return value.map(strip);
-    if (!isJsonObject(value)) return value;
+  const { value, isFound, isUnwritten } = withoutPrompts(input);
+  return {
+    input: value,
+    isFound: isFound || synthesize !== undefined,
+    isUnwritten: isUnwritten || (synthesize !== undefined && !hasMessages),
+  };
+}
+
+/** {@link withoutSynthesis} of any value that is sent. */
+export function withoutPrompts<Value extends JsonValue>(
+  value: Value,
+): { readonly value: Value; readonly isFound: boolean; readonly isUnwritten: boolean } {
+  let isFound = false;
+  let isUnwritten = false;
+  const strip = (one: JsonValue): JsonValue => {
+    if (Array.isArray(one)) return one.map(strip);
+    if (!isJsonObject(one)) return one;
     const copy: JsonObject = {};
-    for (const [key, member] of Object.entries(value)) {
+    for (const [key, member] of Object.entries(one)) {
       if (key !== "synthesize" || ownMember(member, "prompt") === undefined) {
         setMember(copy, key, strip(member));
       }
     }
-    if (Object.keys(copy).length < Object.keys(value).length) {
+    if (Object.keys(copy).length < Object.keys(one).length) {
       isFound = true;
       isUnwritten ||= !hasContent(copy);
     }
     return copy;
   };
-  const stripped = strip(input) as JsonObject;
-  return { input: stripped, isFound, isUnwritten };
+  const stripped = strip(value) as Value;
+  return { value: isFound ? stripped : value, isFound, isUnwritten };
 }
 
 /** The binding wants ids; a document that leaves them out gets fresh ones at the moment of sending. */

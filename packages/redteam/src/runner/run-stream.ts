@@ -109,6 +109,9 @@ export function createRunStream(
           : "the stream ended without RUN_FINISHED or RUN_ERROR",
       );
     }
+    for (const name of isFinished ? calls.open() : []) {
+      missed(`the call of ${name.slice(0, 64)} has no end`);
+    }
     if (malformedFrames > 0) missed(`${malformedFrames} frames of the stream are not events`);
     for (const { event, content } of context.strict ? [] : accumulator.entries()) {
       // The first repeats the texts of the run, the rest what the first has paid for.

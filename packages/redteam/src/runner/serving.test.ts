@@ -147,3 +147,21 @@ test.each([
   expect(ran.outcome).toBe(outcome);
   if (outcome === "error") expect(ran.reason).toContain(method);
 });
+
+test.each([
+  ["a description", withTool({ description: { synthesize: { prompt: "persuade" } } })],
+  [
+    "a response",
+    withTool({
+      responses: [{ content: { content: [{ type: "text", synthesize: { prompt: "p" } }] } }],
+    }),
+  ],
+])("a server never sends synthesize in %s", async (_, state) => {
+  const ran = await asked([state], async (client) => {
+    await list(client).catch(() => {});
+    await call(client).catch(() => {});
+  });
+  expect([ran.outcome, ran.reason]).toEqual(["unsupported", expect.stringContaining("synthesize")]);
+  const sent = ran.execution?.trace.filter(({ direction }) => direction === "response");
+  expect(JSON.stringify(sent)).not.toContain("synthesize");
+});

@@ -13,6 +13,8 @@ export type ToolAnswer = { readonly result: JsonObject; readonly call: JsonObjec
 /** The tool calls of one run that wait for the client. */
 export type ToolCalls = {
   add(name: string, event: JsonObject): void;
+  /** The names of the calls that wait and whose end did not come. */
+  open(): string[];
   /**
    * Creates results by the dispatch list; the first match wins. Calls without a match are named. So are calls
    * whose result is only `synthesize`, which get the default. `fill` fills the templates of a result.
@@ -49,6 +51,7 @@ export function createToolCalls(): ToolCalls {
       else if (name === "tool_call_args" && pending.has(id)) extend(id, event, false);
       else if (name === "tool_call_end" && pending.has(id)) extend(id, event, true);
     },
+    open: () => [...pending.values()].filter(({ ended }) => !ended).map(({ name }) => name),
     answer(responses, fill) {
       const answers: ToolAnswer[] = [];
       const unanswered: string[] = [];

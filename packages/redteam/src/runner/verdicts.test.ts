@@ -711,6 +711,9 @@ const BLIND: [title: string, indicator: string, ...named: string[]][] = [
     "{surface: text_message_content, target: '', expression: {cel: 'message.delta == 5'}}",
     "{surface: text_message_content, target: '', expression: {cel: 'message.delta == \"a\" && message.delta == \"b\"'}}",
     "{target: '', expression: {cel: 'message.type == \"run_started\"'}}",
+    "{target: '', expression: {cel: 'has(message.snapshot) && has(message.delta) && message.delta.contains(\"x\")'}}",
+    "{surface: state_delta, target: 'delta[*].path', pattern: {condition: admin}}",
+    "{surface: state_delta, target: 'delta[*].path', pattern: {starts_with: admin}}",
   ].map((indicator): [string, string, ...string[]] => [indicator, indicator]),
   ["another protocol", "{protocol: mcp, target: arguments, pattern: {contains: x}}", "mcp"],
   [

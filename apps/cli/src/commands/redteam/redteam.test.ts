@@ -207,7 +207,8 @@ test("through a gateway both outcomes are shown, with the receipts the gateway n
   const gateway = await startFakeAgent(({ body }) => {
     if (!body.includes("transfer_funds")) {
       const { threadId, runId } = JSON.parse(body) as Record<string, string>;
-      const events = [{ type: "RUN_STARTED" }, { type: "RUN_FINISHED" }];
+      const said = { type: "TEXT_MESSAGE_CHUNK", messageId: "m", delta: "Hello." };
+      const events = [{ type: "RUN_STARTED" }, said, { type: "RUN_FINISHED" }];
       return { pieces: events.map((event) => sseFrame({ ...event, threadId, runId })) };
     }
     const problem = { code: "ERR_INBOUND_BLOCKED", title: "no", receipt: "rcpt_01TEST" };

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readSources } from "./sources.js";
+import { loadDocuments, readSources } from "./sources.js";
 
 test.skipIf(process.platform === "win32")(
   "of a folder only files are read: a pipe or a link to a device has no end",
@@ -20,3 +20,8 @@ test.skipIf(process.platform === "win32")(
     }
   },
 );
+
+test("an empty word of a filter selects nothing", () => {
+  const count = (filter: string): number => loadDocuments([], filter).length;
+  expect([count(""), count(" , "), count("agui-001,"), count("agui-001")]).toEqual([0, 0, 1, 1]);
+});

@@ -43,7 +43,10 @@ export function filterDocuments(
   filter: string | undefined,
 ): LoadedDocument[] {
   if (filter === undefined) return [...documents];
-  const words = filter.split(",").map((word) => word.trim().toLowerCase());
+  const words = filter
+    .split(",")
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== "");
   return documents.filter((loaded) => words.some((word) => isWanted(loaded, word)));
 }
 

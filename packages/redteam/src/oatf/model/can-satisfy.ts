@@ -53,8 +53,9 @@ function canBe(spec: ValueSpec, value: JsonValue): boolean {
     case "json":
       return true;
     case "string":
-    case "pointer":
       return typeof value === "string";
+    case "pointer":
+      return typeof value === "string" && POINTER.test(value);
     case "boolean":
       return typeof value === "boolean";
     case "integer":
@@ -70,6 +71,8 @@ function canBe(spec: ValueSpec, value: JsonValue): boolean {
   }
 }
 
+/** A JSON pointer is empty or starts with a slash. */
+const POINTER = /^(?:\/|$)/;
 const ORDERS: ReadonlySet<string> = new Set(["gt", "gte", "lt", "lte"]);
 const TEXTS: ReadonlySet<string> = new Set(["contains", "starts_with", "ends_with", "regex"]);
 
@@ -85,6 +88,7 @@ function canHoldFor(spec: ValueSpec, name: string, operand: JsonValue): boolean 
   if (spec.kind === "integer") return /^-?\d*$/.test(operand);
   const isObject = spec.kind === "object" || spec.kind === "shape" || spec.kind === "union";
   if (name === "starts_with") {
+    if (spec.kind === "pointer") return POINTER.test(operand);
     if (isObject) return operand.startsWith("{");
     return spec.kind !== "list" || operand.startsWith("[");
   }

@@ -128,7 +128,11 @@ export function visibleMessages({
   if (!joined || (direction !== undefined && direction !== "response")) return found;
   for (const [event, joinedShape] of JOINED) {
     if (surface !== undefined && surface !== event && !isJoinedInto(event, surface)) continue;
-    const pieces = [...RECEIVED].filter(([piece]) => isJoinedInto(event, piece));
+    // Other entries also have the fields of the events that they join.
+    const pieces =
+      event === ACCUMULATED_STATE
+        ? []
+        : [...RECEIVED].filter(([piece]) => isJoinedInto(event, piece));
     found.push([joinedShape, ...pieces.flatMap(([, shapes]) => shapes)]);
   }
   return found;
