@@ -113,7 +113,10 @@ const BASIC_FUNCTIONS: ReadonlyMap<string, BasicFunction> = new Map([
   // An expression of the agent may take exponential time.
   ["regex", assumed(() => undefined)],
   ["formatNumber", formatted(() => ({}))],
-  ["formatCurrency", formatted(({ currency }) => ({ style: "currency", currency: shownAs(currency) }))],
+  [
+    "formatCurrency",
+    formatted(({ currency }) => ({ style: "currency", currency: shownAs(currency) })),
+  ],
   // Patterns may contain quoted words, which are among the texts of the component.
   ["formatDate", assumed(({ value }) => (value === undefined ? undefined : shownAs(value)))],
   [
