@@ -33,7 +33,7 @@ export function dataSegments(path: string, isLegacy: boolean): string[] | undefi
 
 /** The data of one surface: plain JSON of its own, changed in place, each change revertible. */
 export class DataModel {
-  #root: JsonValue | undefined;
+  #root: JsonValue | undefined = {};
   /** JSON values in it. */
   values = 0;
   /** Characters of its JSON, about. */
