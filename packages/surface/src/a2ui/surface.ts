@@ -51,7 +51,9 @@ export class A2uiSurface {
   /** Components to read again, and components with references to link again. */
   readonly #rebuild = new Set<Instance>();
   readonly #relink = new Map<Instance, Set<number>>();
+  /** Components that were read again, and components with other children. */
   readonly #touched = new Set<Instance>();
+  readonly #relinked = new Set<Instance>();
   readonly #removed = new Map<string, Instance>();
   #problems: Problems;
 
@@ -152,8 +154,6 @@ export class A2uiSurface {
       for (const [instance, slots] of this.#relink) {
         this.#relink.delete(instance);
         for (const slot of slots) this.#linkSlot(instance, slot);
-        // Its own form is the same; the label of a component to act on is not.
-        if (isActing(instance)) this.#touched.add(instance);
       }
     }
     const components: SurfaceComponent[] = [];
@@ -170,6 +170,7 @@ export class A2uiSurface {
       if (isChanged) components.push(described);
     }
     this.#touched.clear();
+    this.#relinked.clear();
     const removed = [...this.#removed.values()].flatMap((instance) => this.#asRemoved(instance));
     this.#removed.clear();
     return { components, removed };
@@ -322,6 +323,7 @@ export class A2uiSurface {
       if (known !== undefined) this.#drop(instance, known);
     }
     for (const rest of children.splice(index)) this.#drop(instance, rest);
+    this.#relinked.add(instance);
   }
 
   #scopes(instance: Instance, { list }: ChildReference): ChildScopes {
@@ -418,6 +420,7 @@ export class A2uiSurface {
       this.#rebuild.delete(instance);
       this.#relink.delete(instance);
       this.#touched.delete(instance);
+      this.#relinked.delete(instance);
       for (const child of instance.slots.flat()) {
         child.parents.delete(instance);
         open.push(child);
@@ -429,8 +432,9 @@ export class A2uiSurface {
   /** The changed components, and those above whose label is read from them. */
   #withActingParents(): Set<Instance> {
     const found = new Set(this.#touched);
-    const open = [...this.#touched];
-    const seen = new Set(open);
+    for (const instance of this.#relinked) if (isActing(instance)) found.add(instance);
+    const seen = new Set([...this.#touched, ...this.#relinked]);
+    const open = [...seen];
     for (let instance = open.pop(); instance !== undefined; instance = open.pop()) {
       for (const parent of instance.parents.keys()) {
         if (seen.has(parent)) continue;
