@@ -246,7 +246,10 @@ function collectTexts(value: JsonValue, into: string[]): void {
   for (let next = open.pop(); next !== undefined && into.length < MAX_TEXTS; next = open.pop()) {
     if (typeof next === "string" && next !== "") into.push(next);
     else if (typeof next === "object" && next !== null) {
-      open.push(...(Array.isArray(next) ? next : Object.values(next)).toReversed());
+      const inner = Array.isArray(next)
+        ? next
+        : Object.entries(next).flatMap(([key, item]) => (key === "type" ? [] : [item]));
+      open.push(...inner.toReversed());
     }
   }
 }

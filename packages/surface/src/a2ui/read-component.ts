@@ -57,7 +57,11 @@ class ComponentReader {
     this.#definition = definition;
     this.#scope = scope;
     this.#resolver = new Resolver(scope);
-    this.#childIds = new Set(definition.references.map(({ id }) => id));
+    this.#childIds = new Set(
+      definition.references.flatMap(({ id, isCertain }) =>
+        isCertain || scope.isComponent(id) ? id : [],
+      ),
+    );
   }
 
   read(): OwnFacts {

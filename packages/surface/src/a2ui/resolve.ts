@@ -28,6 +28,8 @@ export interface Scope {
   readonly problems: Problems;
   readonly surfaceId: string;
   readonly place: string;
+  /** Whether the surface has a component of this id. */
+  isComponent(id: string): boolean;
   /** Data paths that an input changes. */
   isInputPath(path: string): boolean;
 }

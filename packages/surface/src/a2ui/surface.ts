@@ -111,7 +111,11 @@ export class A2uiSurface {
         this.#rebuild.add(instance);
       }
       for (const parent of this.#waiting.get(id) ?? []) {
-        for (const slot of parent.waits.get(id) ?? []) this.#linkLater(parent, slot);
+        for (const slot of parent.waits.get(id) ?? []) {
+          // A text of an unknown component turns out to be the id of a child.
+          if (parent.references[slot]?.isCertain === false) this.#rebuild.add(parent);
+          else this.#linkLater(parent, slot);
+        }
         parent.waits.delete(id);
       }
       this.#waiting.delete(id);
@@ -248,6 +252,7 @@ export class A2uiSurface {
       problems: this.#problems,
       surfaceId: this.surfaceId,
       place: `${this.surfaceId}/${instance.definition.id}`,
+      isComponent: (id) => this.definitions.has(id),
       isInputPath: (path) => this.#inputPaths.has(path),
     });
     this.#forgetReads(instance);

@@ -42,13 +42,11 @@ const text: fc.Arbitrary<JsonValue> = fc.oneof(
   word,
   path.map((one) => ({ path: one })),
   expression.map((value) => ({ call: "formatString", args: { value }, returnType: "string" })),
-  fc
-    .tuple(path, path)
-    .map(([a, b]) => ({
-      call: "equals",
-      args: { a: { path: a }, b: { path: b } },
-      returnType: "boolean",
-    })),
+  fc.tuple(path, path).map(([a, b]) => ({
+    call: "equals",
+    args: { a: { path: a }, b: { path: b } },
+    returnType: "boolean",
+  })),
 );
 const children: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.array(id, { maxLength: 4 }),
