@@ -1,8 +1,8 @@
 import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { SurfaceFunctionCall, SurfaceLimits } from "../facts.js";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import type { SurfaceFunctionCall, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { dataSegments } from "./data-model.js";
 import type { DataModel } from "./data-model.js";
 import { ExpressionError, parseFormatString } from "./expression.js";

@@ -1,8 +1,8 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import type { RemovedComponent, SurfaceComponent, SurfaceLimits } from "../facts.js";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import type { RemovedComponent, SurfaceComponent, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { DataModel, dataSegments, measure } from "./data-model.js";
 import type { Revert } from "./data-model.js";
 import type { ChildReference, Definition } from "./definition.js";
@@ -37,7 +37,7 @@ export class A2uiSurface {
   readonly sourceId: string;
   readonly isLegacy: boolean;
   readonly definitions = new Map<string, Definition>();
-  readonly data = new DataModel();
+  readonly data: DataModel;
   /** Characters of the definitions. */
   #length = 0;
   readonly #limits: SurfaceLimits;
@@ -68,6 +68,7 @@ export class A2uiSurface {
     this.surfaceId = surfaceId;
     this.sourceId = sourceId;
     this.isLegacy = isLegacy;
+    this.data = new DataModel(isLegacy);
     this.#settings = settings;
     this.#limits = limits;
     this.#problems = problems;
@@ -127,6 +128,8 @@ export class A2uiSurface {
   write(path: string, value: JsonValue | undefined): Revert | undefined {
     const segments = dataSegments(path, this.isLegacy);
     if (segments === undefined) return undefined;
+    // Renderers of 0.8 keep the data when its root would not be an object.
+    if (this.isLegacy && segments.length === 0 && !isJsonObject(value)) return () => {};
     const kept = segments.length === 0 ? 0 : this.data.values;
     if (kept + measure(value).values > this.#limits.maxDataValues) {
       this.#overLimit("maxDataValues");
@@ -260,7 +263,7 @@ export class A2uiSurface {
       this.#register(instance, dataSegments(path, false), "value");
     for (const { list } of references) {
       if (list === undefined) continue;
-      const path = absolutePath(list, instance.scope, this.isLegacy);
+      const path = absolutePath(list, instance.scope, false);
       this.#register(instance, dataSegments(path, this.isLegacy), "items");
     }
     // New ones first: a path that stays an input is not reported to its readers.
@@ -334,7 +337,7 @@ export class A2uiSurface {
   #scopes(instance: Instance, { list }: ChildReference): ChildScopes {
     const { scope } = instance;
     if (list === undefined) return { count: 1, isIndexed: false, at: () => scope };
-    const path = absolutePath(list, scope, this.isLegacy);
+    const path = absolutePath(list, scope, false);
     const segments = dataSegments(path, this.isLegacy);
     const value = segments && this.data.read(segments);
     const base = path.endsWith("/") ? path.slice(0, -1) : path;

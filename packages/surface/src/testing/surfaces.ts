@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { JsonValue } from "@countersign/core";
 
 const IDS = ["root", "a", "b", "c", "d", "e", "f", "g"];
@@ -145,3 +145,86 @@ export const OPEN: JsonValue = {
     catalogId: "https://a2ui.org/specification/v0_9/basic_catalog.json",
   },
 };
+
+/** The same operation as A2UI 0.8 would say it; functions become a text. */
+export function asLegacy(one: JsonValue): JsonValue {
+  const { updateComponents, updateDataModel } = one as Record<string, Record<string, JsonValue>>;
+  if (updateComponents !== undefined) {
+    // The official schema wants each id once, and every child in the same operation.
+    const list = updateComponents["components"] as Record<string, JsonValue>[];
+    const byId = new Map(list.map((item) => [item["id"], item]));
+    const components = [...byId.values()].map(({ id: name, component: type, ...props }) => {
+      const refers = [
+        props["child"],
+        props["trigger"],
+        props["content"],
+        (props["children"] as { componentId?: string } | undefined)?.componentId,
+      ];
+      if (refers.some((other) => other !== undefined && !byId.has(other))) {
+        return { id: name, component: { Text: { text: { literalString: "no child" } } } };
+      }
+      if (Array.isArray(props["children"]))
+        props["children"] = props["children"].filter((other) => byId.has(other));
+      return { id: name, component: { [String(type)]: legacyProps(String(type), props) } };
+    });
+    return { surfaceUpdate: { surfaceId: "s", components } } as JsonValue;
+  }
+  const { path: at = "/", value: written = null } = updateDataModel ?? {};
+  const isObject = typeof written === "object" && written !== null && !Array.isArray(written);
+  const contents = isObject ? pairs(written as Record<string, JsonValue>) : [typed(".", written)];
+  return { dataModelUpdate: { surfaceId: "s", path: at, contents } } as JsonValue;
+}
+
+function legacyProps(type: string, props: Record<string, JsonValue>): JsonValue {
+  const result: Record<string, JsonValue> = {};
+  for (const [key, item] of Object.entries(props)) {
+    if (key === "children") {
+      result[key] = Array.isArray(item)
+        ? { explicitList: item }
+        : {
+            template: {
+              componentId: (item as never)["componentId"],
+              dataBinding: (item as never)["path"],
+            },
+          };
+    } else if (key === "action") {
+      const { name, context } = (
+        item as { event: { name: string; context: Record<string, JsonValue> } }
+      ).event;
+      result[key] = {
+        name,
+        context: Object.entries(context).map(([entry, given]) => ({
+          key: entry,
+          value: bound(given),
+        })),
+      };
+    } else if (key === "child") result[key] = item;
+    else if (key === "trigger") result["entryPointChild"] = item;
+    else if (key === "content") result["contentChild"] = item;
+    else if (type === "Image" && key === "description") result["altText"] = bound(item);
+    else if (type === "TextField" && key === "value") result["text"] = bound(item);
+    else result[key] = bound(item);
+  }
+  return result;
+}
+
+function bound(item: JsonValue): JsonValue {
+  if (typeof item === "string") return { literalString: item };
+  if (typeof item === "object" && item !== null && "path" in item)
+    return { path: (item as { path: string }).path };
+  return { literalString: "function" };
+}
+
+function pairs(object: Record<string, JsonValue>): JsonValue[] {
+  return Object.entries(object).map(([key, inner]) => typed(key, inner));
+}
+
+function typed(key: string, inner: JsonValue): JsonValue {
+  if (typeof inner === "number") return { key, valueNumber: inner };
+  if (typeof inner === "boolean") return { key, valueBoolean: inner };
+  if (Array.isArray(inner))
+    return { key, valueMap: inner.map((item, index) => typed(String(index), item)) };
+  if (typeof inner === "object" && inner !== null)
+    return { key, valueMap: pairs(inner as Record<string, JsonValue>) };
+  return { key, valueString: inner === null ? "" : inner };
+}

@@ -1,9 +1,15 @@
 import { canonicalJson, isJsonObject, ownMember, sha256Hex } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { SurfaceComponent, SurfaceInfo, SurfaceLimits, SurfaceUrl, UrlUse } from "./facts.js";
-import { readHtml } from "./html/read-html.js";
-import type { HtmlReading } from "./html/read-html.js";
-import type { Problems } from "./problems.js";
+import type {
+  SurfaceComponent,
+  SurfaceInfo,
+  SurfaceLimits,
+  SurfaceUrl,
+  UrlUse,
+} from "../base/facts.js";
+import { readHtml } from "../html/read-html.js";
+import type { HtmlReading } from "../html/read-html.js";
+import type { Problems } from "../base/problems.js";
 
 /** Something that a client draws as one component: an MCP App or an HTML document. */
 export interface View {

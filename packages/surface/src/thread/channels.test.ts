@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonValue } from "@countersign/core";
-import { createSurfaceModel } from "./index.js";
-import type { SurfaceFacts, SurfaceModel } from "./index.js";
+import { createSurfaceModel } from "../index.js";
+import type { SurfaceFacts, SurfaceModel } from "../index.js";
 
 const CATALOGUE = "https://a2ui.org/specification/v0_9/basic_catalog.json";
 const create = (surfaceId = "s", more: object = {}): JsonValue => ({
