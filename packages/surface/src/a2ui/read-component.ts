@@ -185,7 +185,7 @@ class ComponentReader {
 
   #urlUse(key: string, text: string, tablePath: string): UrlUse | undefined {
     const { table } = this.#definition;
-    const known = table?.urls?.[tablePath];
+    const known = table?.urls?.get(tablePath);
     if (known !== undefined) return known;
     if (text === "" || (table?.labels?.includes(tablePath) ?? false)) return undefined;
     if (table !== undefined)
