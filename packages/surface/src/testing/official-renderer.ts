@@ -5,6 +5,7 @@ import {
   isComponentNode,
   MessageProcessor,
   NodeResolver,
+  peekValue,
   ResolvedBinding,
 } from "@a2ui/web_core/v0_9";
 
@@ -74,7 +75,7 @@ export class OfficialRenderer {
       });
       return label;
     };
-    const root = resolver.rootNode.value as unknown as Node | undefined;
+    const root = peekValue(resolver.rootNode) as unknown as Node | undefined;
     if (root !== undefined) visit(root);
     resolver.dispose();
     return { nodes, isCyclic };

@@ -7,7 +7,7 @@ import type { SurfaceModel } from "../index.js";
 import { asLegacy, OPEN, operation } from "../testing/surfaces.js";
 
 /** Set to more for a long run. */
-const RUNS = Number(process.env["SURFACE_RUNS"] ?? 1_500);
+const RUNS = Number(process.env["SURFACE_RUNS"] ?? 1_000);
 
 const update = (...components: object[]): JsonValue =>
   ({ version: "v0.9", updateComponents: { surfaceId: "s", components } }) as JsonValue;

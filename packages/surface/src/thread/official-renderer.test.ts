@@ -9,7 +9,7 @@ import { OfficialLegacyRenderer } from "../testing/official-legacy-renderer.js";
 import { asLegacy, OPEN, operation } from "../testing/surfaces.js";
 
 /** Set to more for a long run. */
-const RUNS = Number(process.env["SURFACE_RUNS"] ?? 1_000);
+const RUNS = Number(process.env["SURFACE_RUNS"] ?? 400);
 
 const operations = fc.array(operation, { minLength: 1, maxLength: 8 });
 
