@@ -75,6 +75,7 @@ export const SURFACE_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/surface/src/a2ui/operations.ts#readOperation",
       "packages/surface/src/a2ui/read-component.ts#readComponent",
+      "packages/surface/src/thread/read-definition.ts#readDefinition",
       "packages/surface/src/thread/views.ts#readApp",
       "packages/surface/src/thread/views.ts#readResource",
       "packages/surface/src/thread/views.ts#readSandbox",

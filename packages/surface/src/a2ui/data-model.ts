@@ -167,3 +167,20 @@ export function measure(value: JsonValue | undefined): { values: number; length:
   }
   return { values, length };
 }
+
+/** Deeper values are refused; parsed JSON is at most 64 deep. */
+const MAX_VALUE_DEPTH = 100;
+
+/**
+ * A copy of a value, which the model may change.
+ *
+ * @throws TypeError when it is nested too deep
+ */
+export function copyOf(value: JsonValue, depth = 0): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_VALUE_DEPTH) throw new TypeError("the data is nested too deep");
+  if (Array.isArray(value)) return value.map((item) => copyOf(item, depth + 1));
+  const copy: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) setMember(copy, key, copyOf(inner, depth + 1));
+  return copy;
+}

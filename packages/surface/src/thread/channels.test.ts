@@ -502,3 +502,15 @@ test("open generative UI is judged as it grows, whatever the activity is called"
   ]);
   expect(facts.surfaces[0]?.html?.isComplete).toBe(true);
 });
+
+test("operations beside HTML are judged, and gone when only HTML is left", () => {
+  const model = createSurfaceModel();
+  const html = { html: "<p>x</p>", generating: true };
+  const apply = (content: JsonValue): SurfaceFacts =>
+    model.apply({ kind: "activity", messageId: "m", activityType: "a2ui-surface", content });
+  const both = apply({ ...html, a2ui_operations: [create(), update(BUTTON)] });
+  expect(labels(both)).toMatchObject({ root: "View invoice" });
+  const facts = apply(html);
+  expect(facts.removed.map(({ componentId }) => componentId)).toEqual(["s/root", "s/t"]);
+  expect(model.findAction("s", "root", "approve")).toBeUndefined();
+});

@@ -41,7 +41,9 @@ test("what the toolkit of AG-UI refuses is a problem, and what it accepts is dec
     if (codes.has("duplicate_id")) codes.delete("missing_component_type");
     const expected = [...codes].flatMap((code) => OURS[code] ?? []);
     expect(problems.map(({ code }) => code)).toEqual(expect.arrayContaining(expected));
-    expect(verdict.valid && problems.some(({ isUndecided }) => isUndecided)).toBe(false);
+    // The toolkit does not look for cycles through a modal.
+    const isDecided = problems.every((one) => !one.isUndecided || one.code === "surface/cycle");
+    expect(isDecided || !verdict.valid).toBe(true);
   });
   fc.assert(property, { numRuns: 500 });
 });
