@@ -7,7 +7,8 @@ import { filesBelow, isTest, read, root } from "./sources.mjs";
 const MAY_IMPORT = {
   core: [],
   wire: ["core"],
-  policy: ["core", "wire"],
+  surface: ["core"],
+  policy: ["core", "wire", "surface"],
   capability: ["core"],
   receipts: ["core"],
   projection: ["core", "wire"],
@@ -16,7 +17,7 @@ const MAY_IMPORT = {
   svelte: ["client"],
   redteam: ["core", "wire"],
   inspect: ["core", "wire"],
-  gateway: ["core", "wire", "policy", "capability", "receipts"],
+  gateway: ["core", "wire", "surface", "policy", "capability", "receipts"],
   "apps/console": ["core", "wire", "capability", "receipts"],
 };
 
@@ -35,6 +36,7 @@ const SENTENCES = {
 const RUNS_ANYWHERE = new Set([
   "core",
   "wire",
+  "surface",
   "policy",
   "capability",
   "projection",

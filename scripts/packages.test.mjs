@@ -18,7 +18,7 @@ import { read, root } from "./sources.mjs";
 
 /** Sub-paths that a page may import, where nothing of Node is known. */
 const FOR_PAGES =
-  /^@countersign\/(?:core|wire|policy|capability|client|react|svelte|projection)\b|^@countersign\/receipts\/(?:verify|stream)$/u;
+  /^@countersign\/(?:core|wire|surface|policy|capability|client|react|svelte|projection)\b|^@countersign\/receipts\/(?:verify|stream)$/u;
 /** Types that a program brings itself. */
 const TYPES_OF_THE_USER = ["@types/node", "@types/react"];
 
