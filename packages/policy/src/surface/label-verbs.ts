@@ -65,39 +65,62 @@ export const HARMFUL_WORDS: Readonly<Record<string, readonly string[]>> = {
 
 const listOf = (words: Readonly<Record<string, readonly string[]>>): readonly string[] =>
   Object.values(words).flat();
-const harmless = compileWords(listOf(HARMLESS_WORDS));
 /** Long enough that another word rarely starts with it: `approve` and `approved`. */
 const STEM = 5;
-const HARMFUL = listOf(HARMFUL_WORDS).map((word) => ({ word, folded: wordsOf(word).join("") }));
 
-/** The harmful word that a name or a text has. */
-function harmIn(text: string): string | undefined {
-  const words = wordsOf(text);
-  return HARMFUL.find(({ folded }) =>
-    words.some((word) => word === folded || (folded.length >= STEM && word.startsWith(folded))),
-  )?.word;
+type Verbs = {
+  /** The harmful word that a name or a text has. */
+  harmIn(text: string): string | undefined;
+  /** The harmless word of a text that has no harmful one. */
+  promiseOf(text: string): string | undefined;
+};
+
+let compiled: Verbs | undefined;
+
+/** The lists, folded when they are first needed. */
+function verbs(): Verbs {
+  compiled ??= compileVerbs();
+  return compiled;
 }
 
-/** Whether a text promises something harmless and nothing else. */
-function isHarmless(text: string): boolean {
-  return harmless.find(text) !== undefined && harmIn(text) === undefined;
+function compileVerbs(): Verbs {
+  const harmless = compileWords(listOf(HARMLESS_WORDS));
+  const harmful = listOf(HARMFUL_WORDS).map((word) => ({ word, folded: wordsOf(word).join("") }));
+  const harmIn = (text: string): string | undefined => {
+    const words = wordsOf(text);
+    return harmful.find(({ folded }) =>
+      words.some((word) => word === folded || (folded.length >= STEM && word.startsWith(folded))),
+    )?.word;
+  };
+  return {
+    harmIn,
+    promiseOf: (text) => (harmIn(text) === undefined ? harmless.find(text) : undefined),
+  };
 }
 
-/** How the texts of a component contradict each other or its actions; undefined when they do not. */
+/**
+ * How the texts of a component contradict each other or its actions; undefined when they do not. The
+ * sentence names words of the lists and never the text itself.
+ */
 export function findContradiction(component: SurfaceComponent): string | undefined {
   const { label, accessibilityLabel: spoken, actions } = component;
-  for (const { name } of actions) {
+  if (actions.length === 0) return undefined;
+  const { harmIn, promiseOf } = verbs();
+  const promise = promiseOf(label);
+  const spokenPromise = spoken === undefined ? undefined : promiseOf(spoken);
+  for (const { name } of promise === undefined && spokenPromise === undefined ? [] : actions) {
     const harm = harmIn(name);
     if (harm === undefined) continue;
-    if (isHarmless(label)) return `says "${label}" and its action "${name}" does "${harm}"`;
-    if (spoken !== undefined && isHarmless(spoken)) {
-      return `is read as "${spoken}" and its action "${name}" does "${harm}"`;
-    }
+    return promise === undefined
+      ? `is read as "${spokenPromise}" and its action does "${harm}"`
+      : `says "${promise}" and its action does "${harm}"`;
   }
-  if (spoken === undefined || actions.length === 0) return undefined;
-  if (isHarmless(spoken) && harmIn(label) !== undefined)
-    return `says "${label}" and is read as "${spoken}"`;
-  if (isHarmless(label) && harmIn(spoken) !== undefined)
-    return `says "${label}" and is read as "${spoken}"`;
+  const [harm, spokenHarm] = [harmIn(label), harmIn(spoken ?? "")];
+  if (spokenPromise !== undefined && harm !== undefined) {
+    return `says "${harm}" and is read as "${spokenPromise}"`;
+  }
+  if (promise !== undefined && spokenHarm !== undefined) {
+    return `says "${promise}" and is read as "${spokenHarm}"`;
+  }
   return undefined;
 }

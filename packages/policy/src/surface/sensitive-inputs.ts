@@ -1,5 +1,6 @@
 import type { SurfaceInput } from "@countersign/surface";
 import { compileWords, readWords as words } from "./word-match.js";
+import type { WordMatch } from "./word-match.js";
 
 /** Words of inputs that ask for a secret, by language; English is everywhere. */
 export const SENSITIVE_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -43,9 +44,11 @@ export const SENSITIVE_WORDS: Readonly<Record<string, readonly string[]>> = {
 export function compileSensitiveInputs(
   more: readonly string[],
 ): (input: SurfaceInput) => string | undefined {
-  const match = compileWords([...Object.values(SENSITIVE_WORDS).flat(), ...more]);
+  // Most gateways never see an input.
+  let match: WordMatch | undefined;
   return ({ label, id, boundPath, hints, isSecret, type }) => {
     if (isSecret || type === "obscured" || type === "password") return "hides what a person types";
+    match ??= compileWords([...Object.values(SENSITIVE_WORDS).flat(), ...more]);
     for (const text of [label, id, boundPath ?? "", ...hints]) {
       const word = match.find(text);
       if (word !== undefined) return `asks for "${word}"`;

@@ -36,7 +36,7 @@ export function refuseUrl(
     if (!settings.schemes.has(name)) return `a URL with the scheme "${name}"`;
     return allowsHost(settings.hosts, host)
       ? undefined
-      : `a URL of the host "${host.toLowerCase()}"`;
+      : `a URL of the host "${host.toLowerCase().slice(0, 80)}"`;
   }
   const plain =
     WITHOUT_HOST.exec(value)?.groups?.["scheme"] ?? (PICTURE.test(value) ? "data" : undefined);

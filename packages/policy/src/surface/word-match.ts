@@ -1,4 +1,4 @@
-import { foldName, setApart } from "../patterns/look-alike.js";
+import { foldName, isPlainName, setApart } from "../patterns/look-alike.js";
 
 /** Letters of other scripts that are drawn like Latin ones. */
 const DRAWN_ALIKE: ReadonlyMap<string, string> = new Map(
@@ -36,16 +36,22 @@ export function compileWords(words: Iterable<string>): WordMatch {
     find(text) {
       const whole = joined(text);
       const parts = wordsOf(text);
-      const isForeign = (part: string): boolean => /[a-z]/u.test(part) && /[^ -~]/u.test(part);
       for (const part of [whole, ...parts]) {
         const known = short.get(part);
         if (known !== undefined) return known;
-        if (!isForeign(part)) continue;
-        for (const [folded, word] of short) if (isAlike(part, 0, folded, true)) return word;
+      }
+      // Latin letters beside others.
+      const mixed = isPlainName(text)
+        ? []
+        : [whole, ...parts].filter((part) => /[a-z]/u.test(part) && /[^ -~]/u.test(part));
+      for (const [folded, word] of short) {
+        if (mixed.some((part) => part.length === folded.length && isAlike(part, 0, folded))) {
+          return word;
+        }
       }
       for (const { folded, word } of long) {
         if (whole.includes(folded)) return word;
-        if (parts.some((part) => isForeign(part) && containsAlike(part, folded))) return word;
+        if (mixed.some((part) => containsAlike(part, folded))) return word;
       }
       return undefined;
     },
@@ -59,34 +65,51 @@ export function readWords(text: string): readonly string[] {
 
 /** The folded words of a text; `enterPIN2` has `enter` and `pin`. */
 export function wordsOf(text: string): string[] {
-  return setApart(text.normalize("NFKD").replace(/\p{M}|\p{Default_Ignorable_Code_Point}/gu, ""))
-    .split(/[^\p{L}\p{N}!|]+/u)
-    .map((word) => drawn(foldName(word.replace(/(?<=\p{L})\d+$/u, ""))))
+  const plain = isPlainName(text)
+    ? text
+    : text.normalize("NFKD").replace(/\p{M}|\p{Default_Ignorable_Code_Point}/gu, "");
+  return setApart(plain)
+    .split(isPlainName(plain) ? /[^A-Za-z0-9!|]+/u : /[^\p{L}\p{N}!|]+/u)
+    .map((word) => fold(word.replace(/(?<=\p{L})\d+$/u, "")))
     .filter((word) => word !== "");
 }
 
 /** The folded letters and digits of a text, without what separates them. */
 function joined(text: string): string {
-  const letters = text.normalize("NFKD").replace(/[^\p{L}\p{N}!|]+/gu, "");
-  return drawn(foldName(letters));
+  return isPlainName(text)
+    ? fold(text.replace(/[^A-Za-z0-9!|]+/gu, ""))
+    : fold(text.normalize("NFKD").replace(/[^\p{L}\p{N}!|]+/gu, ""));
 }
 
-function drawn(folded: string): string {
-  return /^[ -~]*$/u.test(folded)
-    ? folded
-    : Array.from(folded, (letter) => DRAWN_ALIKE.get(letter) ?? letter).join("");
+const PLAIN_ALIKE: Readonly<Record<string, string>> = {
+  "1": "l",
+  i: "l",
+  "!": "l",
+  "|": "l",
+  "0": "o",
+  rn: "m",
+  vv: "w",
+};
+
+/** Like `foldName`; a surface has thousands of texts, and most are plain. */
+function fold(word: string): string {
+  if (isPlainName(word)) {
+    return word
+      .toLowerCase()
+      .replace(/[1i!|0]|rn|vv/gu, (letters) => PLAIN_ALIKE[letters] ?? letters);
+  }
+  return Array.from(foldName(word), (letter) => DRAWN_ALIKE.get(letter) ?? letter).join("");
 }
 
 function containsAlike(part: string, word: string): boolean {
   for (let at = 0; at + word.length <= part.length; at += 1) {
-    if (isAlike(part, at, word, false)) return true;
+    if (isAlike(part, at, word)) return true;
   }
   return false;
 }
 
 /** Half of the letters at least must be the word's own. */
-function isAlike(part: string, from: number, word: string, isWhole: boolean): boolean {
-  if (isWhole && part.length !== word.length) return false;
+function isAlike(part: string, from: number, word: string): boolean {
   let same = 0;
   for (let at = 0; at < word.length; at += 1) {
     const letter = part[from + at] ?? "";
