@@ -4,11 +4,14 @@ import { expect, test } from "vitest";
 import type { PolicyCase } from "../cases/case-file.js";
 import { readCaseFile } from "../cases/case-file.js";
 import { runCases } from "../cases/run-cases.js";
+import { surfaceOfCase } from "../cases/surface-case.js";
+import { classifyEvent } from "../classify/event.js";
 import type { ComponentCase, SurfaceCase } from "../cases/surface-case.js";
 import { compilePolicy } from "../compile/compile.js";
-import type { Denial } from "../compile/decision.js";
-import { POLICY_RULES } from "../compile/rule-meanings.js";
+import { NO_COUNTERS } from "../compile/facts.js";
+import type { POLICY_RULES } from "../compile/rule-meanings.js";
 import { loadPolicy } from "../document/load.js";
+import { addSurface } from "./view.js";
 
 const BASIC = "https://a2ui.org/specification/v0_9/basic_catalog.json";
 const OTHER = "https://catalogues.example/other.json";
@@ -79,19 +82,17 @@ const appOf = (more: Partial<ComponentCase> = {}): ComponentCase => ({
 });
 const drawn = (...components: ComponentCase[]): SurfaceCase => ({ catalogue: BASIC, components });
 
-function decide(policy: string, one: Partial<PolicyCase>): Denial | undefined {
+function decide(
+  policy: string,
+  one: Partial<PolicyCase>,
+): { rule: string; reason: string } | undefined {
   const compiled = compilePolicy(loadPolicy(policy));
-  const rules: string[] = [];
   const [result] = runCases(compiled, [
     { name: "case", event: EVENT, expect: { decision: "allow" }, ...one },
   ]).results;
-  rules.push(...(result?.differences ?? []));
-  const found = /\(([\w.-]+): (.*)\)/su.exec(rules.join("\n"));
-  if (found === null) {
-    expect(rules).toEqual([]);
-    return undefined;
-  }
-  return { rule: found[1], reason: found[2] } as Denial;
+  const differences = result?.differences.join("\n") ?? "no result";
+  const [, rule = differences, reason = ""] = /\(([\w.-]+): (.*)\)/su.exec(differences) ?? [];
+  return differences === "" ? undefined : { rule, reason };
 }
 
 const PASSES: readonly [string, SurfaceCase][] = [
@@ -255,12 +256,28 @@ const FAILS: readonly [rule: keyof typeof POLICY_RULES, string, SurfaceCase][] =
 test.each(FAILS)("%s blocks: %s", (rule, _, surface) => {
   const denial = decide(LISTED, { surface });
   expect(denial?.rule).toBe(rule);
-  const [component] = surface.components ?? [];
-  const isAboutComponent = !/undecided|send_data_model|not certain|the agent runs|surface "/u.test(
-    `${rule} ${denial?.reason}`,
-  );
-  if (isAboutComponent)
-    expect(denial?.reason).toContain(`${component?.component} "${component?.id}"`);
+});
+
+test("a denial names the component, its action and the hash of what a person sees", () => {
+  const view = surfaceOfCase(drawn(textOf(), buttonOf("View", "pay")));
+  const policy = compilePolicy(loadPolicy(LISTED));
+  const event = classifyEvent({ ...EVENT, type: "ACTIVITY_SNAPSHOT", replace: true }, policy);
+  const decision = policy.evaluate({
+    event: addSurface(event, view.facts, policy.refinements),
+    surface: view,
+    transport: "sse",
+    counters: NO_COUNTERS,
+  });
+  expect(decision).toMatchObject({
+    rule: "ag_ui_surfaces.labels",
+    reason: 'a2ui:Button "s/b" says "view" and its action does "pay"',
+    component: {
+      type: "a2ui:Button",
+      id: "s/b",
+      action: "pay",
+      subtreeHash: view.facts.components[1]?.subtreeHash,
+    },
+  });
 });
 
 test("nothing is drawn without the blocks, and the rules are those of the document", () => {
@@ -465,6 +482,12 @@ test("rules of other blocks decide about components: lists, ids, scopes, velocit
   expect(decide(velocity, { surface: drawn(textOf()), repeat: 2 })).toBeUndefined();
   const classed = `${restricted}ag_ui_classify: { components: [{ match: "a2ui:Button", classification: display }] }\n`;
   expect(decide(classed, { surface })).toBeUndefined();
+  const when = (text: string) =>
+    decide(`${LISTED}ag_ui_conditions: { rules: [{ id: one, when: '${text}' }] }\n`, { surface });
+  expect(when('event.components.exists(c, c.action == "approve")')?.rule).toBe(
+    "ag_ui_conditions.one",
+  );
+  expect(when('event.components.exists(c, c.type == "a2ui:Modal")')).toBeUndefined();
   const content = decide(`${LISTED}ag_ui_content: {}\n`, {
     surface: drawn(textOf({ label: "![x](https://evil.example/p)" })),
   });

@@ -68,8 +68,9 @@ export function wordsOf(text: string): string[] {
   const plain = isPlainName(text)
     ? text
     : text.normalize("NFKD").replace(/\p{M}|\p{Default_Ignorable_Code_Point}/gu, "");
-  return setApart(plain)
-    .split(isPlainName(plain) ? /[^A-Za-z0-9!|]+/u : /[^\p{L}\p{N}!|]+/u)
+  const ends = isPlainName(plain) ? /[^A-Za-z0-9!|]+/u : /[^\p{L}\p{N}!|]+/u;
+  // `P1N` is one word, `enterPIN` two: both readings count.
+  return [...new Set([...plain.split(ends), ...setApart(plain).split(ends)])]
     .map((word) => fold(word.replace(/(?<=\p{L})\d+$/u, "")))
     .filter((word) => word !== "");
 }
