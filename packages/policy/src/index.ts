@@ -9,6 +9,7 @@ export type {
   Direction,
   EventFacts,
   FactsSource,
+  ShownPart,
   ToolCallFacts,
 } from "./classify/facts.js";
 export { classifyInput } from "./classify/input.js";
@@ -43,6 +44,9 @@ export type {
   Transport,
   ViolationFacts,
 } from "./compile/facts.js";
+export { BASIC_COMPONENTS } from "./compile/surface-settings.js";
+export type { AppDirective, AppSettings, SurfaceSettings } from "./compile/surface-settings.js";
+export { allowsDomain } from "./surface/urls.js";
 export type { VelocityLimit, VelocityScope } from "./compile/velocity-rules.js";
 export type { ContentFinding, ContentKind } from "./content/finding.js";
 export { createContentReader } from "./content/reader.js";
@@ -60,6 +64,16 @@ export type {
 } from "./counters/book.js";
 export { createVelocityCounter } from "./counters/counter.js";
 export type { VelocityCounter, VelocitySnapshot } from "./counters/counter.js";
+export { addSurface } from "./surface/view.js";
+export type { SurfaceView } from "./surface/view.js";
+export { addRequests, matchSurfaceRequest, readSurfaceRequests } from "./surface/request.js";
+export type {
+  MatchedRequest,
+  ShownToThread,
+  SurfaceRefusal,
+  SurfaceRefusalCode,
+  SurfaceRequest,
+} from "./surface/request.js";
 export type { SharedCounts } from "./counters/book.js";
 export { BUILTIN_POLICIES } from "./document/builtin.js";
 export { formatIssue } from "./document/issue.js";

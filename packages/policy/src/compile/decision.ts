@@ -1,3 +1,4 @@
+import type { ShownPart } from "../classify/facts.js";
 import type { OnBlock } from "../document/model.js";
 
 /** Why an event is blocked, for queries; `reason` is the text for people. */
@@ -36,6 +37,22 @@ export type ReasonCode =
   | "tool_arguments_invalid"
   | "tools_quarantined"
   | "content_refused"
+  | "surface_undecided"
+  | "surface_catalogue"
+  | "surface_component"
+  | "surface_props"
+  | "surface_function"
+  | "surface_url"
+  | "surface_input"
+  | "surface_label"
+  | "surface_data_model"
+  | "surface_click"
+  | "app_server"
+  | "app_resource"
+  | "app_domain"
+  | "app_permission"
+  | "app_html"
+  | "app_request"
   | "condition"
   | "condition_failed"
   | "evaluation_failed";
@@ -49,6 +66,10 @@ export type Denial = {
   readonly onBlock: OnBlock;
   /** JSON Pointer of the part that decided: a path of the state, or a part of the event or request. Never a value. */
   readonly path?: string;
+  /** The component of generative UI that decided. */
+  readonly component?: ShownPart;
+  /** Of a request that does not match what the thread was shown: how to fix it. */
+  readonly remedy?: string;
   /** The tool that decided, where an event is about several. */
   readonly tool?: string;
 };
