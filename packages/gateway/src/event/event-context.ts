@@ -3,6 +3,7 @@ import type { Decision, EventFacts, StreamRuleId } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EnvelopeClaim } from "@countersign/wire/dialects";
 import type { Violation } from "@countersign/wire/order";
+import type { SurfaceFacts } from "@countersign/surface";
 import type { UpstreamPiece } from "../agent/upstream.js";
 
 /** A violation of a stream rule that depends on more than the order of events. For a message list it may name one message. */
@@ -36,6 +37,8 @@ export type EventContext = {
   violations: readonly (Violation | StreamViolation)[] | undefined;
   /** After classify. */
   facts: EventFacts | undefined;
+  /** In decide: the interface that the event draws, with every component that it changes. */
+  surface: SurfaceFacts | undefined;
   /** After classify: the version of the client's state at that time (`ClientState.version`). */
   clientVersion: number;
   /** After decide. */
@@ -70,6 +73,7 @@ export function createEventContext(receivedAt: number): EventContext {
     event: undefined,
     violations: undefined,
     facts: undefined,
+    surface: undefined,
     clientVersion: 0,
     decision: undefined,
     capabilityId: undefined,
