@@ -1,9 +1,8 @@
 import type { JsonObject } from "@countersign/core";
-import type { Decision, EventFacts, StreamRuleId } from "@countersign/policy";
+import type { Decision, EventFacts, StreamRuleId, SurfaceView } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EnvelopeClaim } from "@countersign/wire/dialects";
 import type { Violation } from "@countersign/wire/order";
-import type { SurfaceFacts } from "@countersign/surface";
 import type { UpstreamPiece } from "../agent/upstream.js";
 
 /** A violation of a stream rule that depends on more than the order of events. For a message list it may name one message. */
@@ -38,7 +37,7 @@ export type EventContext = {
   /** After classify. */
   facts: EventFacts | undefined;
   /** In decide: the interface that the event draws, with every component that it changes. */
-  surface: SurfaceFacts | undefined;
+  surface: SurfaceView | undefined;
   /** After classify: the version of the client's state at that time (`ClientState.version`). */
   clientVersion: number;
   /** After decide. */

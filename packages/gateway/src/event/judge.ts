@@ -9,9 +9,9 @@ import type {
   Decision,
   DecisionFacts,
   EventFacts,
+  SurfaceView,
   ViolationFacts,
 } from "@countersign/policy";
-import type { SurfaceFacts } from "@countersign/surface";
 import type { Capabilities, TokenSubject } from "../access/capabilities.js";
 import type { ReceiptTransport } from "./sink.js";
 import type { Clock } from "../base/ports.js";
@@ -40,7 +40,7 @@ export type DecisionRequest = {
   /** The content findings in the message so far. If absent, the policy reads the event on its own. */
   readonly content?: ContentFinding | null | undefined;
   /** The interface that the event draws. */
-  readonly surface?: SurfaceFacts | undefined;
+  readonly surface?: SurfaceView | undefined;
   /** Hosts of the request's content parts that resolve to public addresses. */
   readonly publicHosts?: ReadonlySet<string> | undefined;
   /** The event, for conditions. */

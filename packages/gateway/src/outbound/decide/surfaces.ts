@@ -1,6 +1,6 @@
 import { isCountersignError, isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { CLIENT_PATCH_LIMITS, surfaceAspects } from "@countersign/policy";
+import { CLIENT_PATCH_LIMITS, addSurface } from "@countersign/policy";
 import { createSurfaceModel } from "@countersign/surface";
 import type { SurfaceModel, SurfacePayload } from "@countersign/surface";
 import type { AgUiEvent, EventOf, JsonPatch, ToolCall } from "@countersign/wire";
@@ -68,9 +68,8 @@ export class SurfaceWatch {
     const surface = this.#model.apply(payload);
     const { facts } = context;
     if (!surface.isSurface || facts === undefined) return;
-    context.surface = surface;
-    const also = surfaceAspects(surface, this.#run.policy.refinements);
-    context.facts = { ...facts, also: [...(facts.also ?? []), ...also] };
+    context.surface = { facts: surface, shown: this.#model.surfaces };
+    context.facts = addSurface(facts, surface, this.#run.policy.refinements);
   }
 
   #payloadOf(
