@@ -31,6 +31,8 @@ export interface SurfaceUrl {
   readonly path: string;
   /** Data paths that its text is made of. A path that is also the `boundPath` of an input is what a person types. */
   readonly dataPaths: readonly string[];
+  /** False when a client may get another text: an input changes it, or a function that is not computed here. */
+  readonly isExact: boolean;
 }
 
 /** Who may call a function by the catalogue: known for functions of the basic catalogue only. */
@@ -211,6 +213,8 @@ export type SurfaceProblemCode =
   | "surface/malformed-data"
   | "surface/malformed-expression"
   | "surface/unknown-function"
+  /** A URL is not known: it depends on a function that is not computed here. */
+  | "surface/unknown-url"
   | "surface/agent-function"
   | "surface/over-limit";
 
