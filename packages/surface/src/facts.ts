@@ -313,7 +313,7 @@ export interface ShownAction {
 
 /** Limits of one thread's model. Beyond one the payload is undecided (`surface/over-limit`). */
 export interface SurfaceLimits {
-  /** Surfaces of a thread; 64 by default. */
+  /** Surfaces of a thread, 256 by default; beyond them the oldest message is forgotten. */
   readonly maxSurfaces: number;
   /** Definitions in one surface; 10,000. */
   readonly maxComponents: number;
@@ -329,7 +329,7 @@ export interface SurfaceLimits {
   readonly maxPropertyValues: number;
   /** JSON values of one data model; 100,000. */
   readonly maxDataValues: number;
-  /** Characters of definitions, data and HTML of a thread, by their JSON; 8 Mi. */
+  /** Characters of definitions and data of a thread, 8 Mi; beyond them the oldest message is forgotten. */
   readonly maxModelLength: number;
   /** Characters of one HTML document with styles and scripts; 1 Mi. */
   readonly maxHtmlLength: number;

@@ -1,3 +1,5 @@
+export { createSurfaceModel } from "./model.js";
+export { DEFAULT_SURFACE_LIMITS } from "./limits.js";
 export type {
   ActivityPayload,
   ArgumentsPayload,

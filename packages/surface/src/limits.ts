@@ -3,7 +3,7 @@ import type { SurfaceLimits } from "./facts.js";
 
 /** The limits of a model when the caller sets none. */
 export const DEFAULT_SURFACE_LIMITS: SurfaceLimits = Object.freeze({
-  maxSurfaces: 64,
+  maxSurfaces: 256,
   maxComponents: 10_000,
   maxInstances: 20_000,
   maxDepth: 100,

@@ -33,9 +33,11 @@ export function dataSegments(path: string, isLegacy: boolean): string[] | undefi
 
 /** The data of one surface: plain JSON of its own, changed in place, each change revertible. */
 export class DataModel {
-  #root: JsonValue | undefined;
+  #root: JsonValue | undefined = {};
   /** JSON values in it. */
   values = 0;
+  /** Characters of its JSON, about. */
+  length = 0;
 
   get root(): JsonValue | undefined {
     return this.#root;
@@ -57,14 +59,15 @@ export class DataModel {
    * @returns how to take it back; undefined when renderers refuse the write
    */
   write(segments: readonly string[], value: JsonValue | undefined): Revert | undefined {
-    const added = value === undefined ? 0 : countValues(value);
+    const added = measure(value);
+    const counted = { values: this.values, length: this.length };
     if (segments.length === 0) {
-      const [before, counted] = [this.#root, this.values];
+      const before = this.#root;
       this.#root = value;
-      this.values = added;
+      Object.assign(this, added);
       return () => {
         this.#root = before;
-        this.values = counted;
+        Object.assign(this, counted);
       };
     }
     const reverts: Revert[] = [];
@@ -90,9 +93,10 @@ export class DataModel {
           ? current[segment]
           : undefined;
       if (isLast) {
-        const counted = this.values;
-        this.values += added - (known === undefined ? 0 : countValues(known));
-        reverts.push(() => (this.values = counted), put(current, segment, value));
+        const replaced = measure(known);
+        this.values += added.values - replaced.values;
+        this.length += added.length - replaced.length;
+        reverts.push(() => void Object.assign(this, counted), put(current, segment, value));
         return revertAll;
       }
       if (known === undefined || known === null) {
@@ -135,14 +139,22 @@ function put(
   };
 }
 
-/** JSON values in a value, itself included. */
-export function countValues(value: JsonValue): number {
-  let count = 0;
-  const open: JsonValue[] = [value];
+/** JSON values in a value, itself included, and its characters, about. */
+export function measure(value: JsonValue | undefined): { values: number; length: number } {
+  let values = 0;
+  let length = 0;
+  const open: JsonValue[] = value === undefined ? [] : [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    count += 1;
+    values += 1;
+    length += typeof next === "string" ? next.length + 2 : 4;
     if (typeof next !== "object" || next === null) continue;
-    for (const inner of Array.isArray(next) ? next : Object.values(next)) open.push(inner);
+    if (Array.isArray(next)) for (const item of next) open.push(item);
+    else {
+      for (const [key, inner] of Object.entries(next)) {
+        length += key.length + 3;
+        open.push(inner);
+      }
+    }
   }
-  return count;
+  return { values, length };
 }
