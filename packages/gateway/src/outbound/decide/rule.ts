@@ -83,7 +83,9 @@ export const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
 /** Whether a call of this tool is held until its arguments are complete. */
 export function needsArguments({ policy, approvals }: Run, toolName: string): boolean {
   return (
-    approvals?.isAbout(toolName) === true || policy.needsArguments(toolName) || isRenderTool(toolName)
+    approvals?.isAbout(toolName) === true ||
+    policy.needsArguments(toolName) ||
+    isRenderTool(toolName)
   );
 }
 

@@ -70,11 +70,7 @@ ${more}`;
 /** Runs events in one run and returns what the client got, with the decisions. */
 async function play(text: string, events: readonly object[]) {
   const gateway = createInProcess(text);
-  const all = [
-    { type: "RUN_STARTED", ...IDS },
-    ...events,
-    { type: "RUN_FINISHED", ...IDS },
-  ];
+  const all = [{ type: "RUN_STARTED", ...IDS }, ...events, { type: "RUN_FINISHED", ...IDS }];
   const { delivered, contexts, failures } = await gateway.run(INPUT, frames(all));
   const { drafts } = gateway.recorder;
   await gateway.close();
@@ -98,9 +94,14 @@ const CHANNELS: Record<string, (content: object) => object[]> = {
   "arguments of a rendering tool": (content) => {
     const { a2ui_operations: operations } = content as { a2ui_operations: object[] };
     const components = operations.flatMap((one) =>
-      "updateComponents" in one ? (one.updateComponents as { components: object[] }).components : [],
+      "updateComponents" in one
+        ? (one.updateComponents as { components: object[] }).components
+        : [],
     );
-    return call("render_a2ui", JSON.stringify({ surfaceId: "s", catalogId: CATALOGUE, components }));
+    return call(
+      "render_a2ui",
+      JSON.stringify({ surfaceId: "s", catalogId: CATALOGUE, components }),
+    );
   },
   "a tool result": (content) => [...call("search", "{}"), result(JSON.stringify(content))],
   "a message list": (content) => [
@@ -114,17 +115,20 @@ const CHANNELS: Record<string, (content: object) => object[]> = {
   ],
 };
 
-test.each(Object.keys(CHANNELS))("a component that is not listed is blocked in %s", async (name) => {
-  const events = CHANNELS[name]?.(drawing(BUTTON, TEXT)) ?? [];
-  const open = await play(policy('"a2ui:*"'), events);
-  expect(open.denials).toEqual([]);
-  const closed = await play(policy('"a2ui:Text"'), events);
-  expect(closed.denials.at(-1)).toMatchObject({
-    rule: "ag_ui_components",
-    component: { type: "a2ui:Button", id: "s/root", action: "view_invoice" },
-  });
-  expect(JSON.stringify(closed.delivered)).not.toContain("view_invoice");
-});
+test.each(Object.keys(CHANNELS))(
+  "a component that is not listed is blocked in %s",
+  async (name) => {
+    const events = CHANNELS[name]?.(drawing(BUTTON, TEXT)) ?? [];
+    const open = await play(policy('"a2ui:*"'), events);
+    expect(open.denials).toEqual([]);
+    const closed = await play(policy('"a2ui:Text"'), events);
+    expect(closed.denials[0]).toMatchObject({
+      rule: "ag_ui_components",
+      component: { type: "a2ui:Button", id: "s/root", action: "view_invoice" },
+    });
+    expect(JSON.stringify(closed.delivered)).not.toContain("view_invoice");
+  },
+);
 
 test("an action that comes after its label is judged with the label", async () => {
   const swapped = { ...BUTTON, action: { event: { name: "transfer_funds", context: {} } } };
@@ -152,7 +156,13 @@ test("a blocked drawing is taken back: the next one is judged by what the client
   const { types, denials } = await play(policy('"a2ui:Text"'), [
     { ...snapshot(drawing(BUTTON, TEXT)), messageId: "b" },
     snapshot(drawing({ ...TEXT, id: "root" })),
-    snapshot({ a2ui_operations: [create, update({ ...TEXT, id: "root" }), update({ ...TEXT, id: "root", text: "Paid" })] }),
+    snapshot({
+      a2ui_operations: [
+        create,
+        update({ ...TEXT, id: "root" }),
+        update({ ...TEXT, id: "root", text: "Paid" }),
+      ],
+    }),
   ]);
   expect(types).toEqual(["ACTIVITY_SNAPSHOT", "ACTIVITY_SNAPSHOT"]);
   expect(denials).toHaveLength(1);
