@@ -39,6 +39,13 @@ export class DataModel {
   /** Characters of its JSON, about. */
   length = 0;
 
+  readonly #isLegacy: boolean;
+
+  /** @param isLegacy A2UI 0.8: missing containers are objects, and replace other values */
+  constructor(isLegacy: boolean) {
+    this.#isLegacy = isLegacy;
+  }
+
   get root(): JsonValue | undefined {
     return this.#root;
   }
@@ -99,8 +106,10 @@ export class DataModel {
         reverts.push(() => void Object.assign(this, counted), put(current, segment, value));
         return revertAll;
       }
-      if (known === undefined || known === null) {
-        const made: JsonValue = INDEX.test(segments[index + 1] ?? "") ? [] : {};
+      const isMissing = known === undefined || known === null;
+      if (isMissing || (this.#isLegacy && !isContainer(known))) {
+        const isList = !this.#isLegacy && INDEX.test(segments[index + 1] ?? "");
+        const made: JsonValue = isList ? [] : {};
         reverts.push(put(current, segment, made));
         current = made;
       } else current = known;

@@ -30,7 +30,11 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
 
 /** The official processor and node resolver of `@a2ui/web_core`, read as plain data. */
 export class OfficialRenderer {
-  readonly #catalogue = new Catalog(CATALOGUE, BASIC_COMPONENTS as never[], BASIC_FUNCTIONS as never[]);
+  readonly #catalogue = new Catalog(
+    CATALOGUE,
+    BASIC_COMPONENTS as never[],
+    BASIC_FUNCTIONS as never[],
+  );
   readonly #processor: MessageProcessor<never>;
   #action: { name: string; context: unknown } | undefined;
 

@@ -1,15 +1,15 @@
 import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { measure } from "./a2ui/data-model.js";
-import { createDefinition } from "./a2ui/definition.js";
-import type { Definition } from "./a2ui/definition.js";
-import { callerOf, isBasicFunction } from "./a2ui/functions.js";
-import { readOperation } from "./a2ui/operations.js";
-import type { ComponentUpdate, Operation } from "./a2ui/operations.js";
-import { A2uiSurface } from "./a2ui/surface.js";
+import { measure } from "../a2ui/data-model.js";
+import { createDefinition } from "../a2ui/definition.js";
+import type { Definition } from "../a2ui/definition.js";
+import { callerOf, isBasicFunction } from "../a2ui/functions.js";
+import { readOperation } from "../a2ui/operations.js";
+import type { ComponentUpdate, Operation } from "../a2ui/operations.js";
+import { A2uiSurface } from "../a2ui/surface.js";
 import type { Changes } from "./changes.js";
-import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "./facts.js";
-import { named } from "./problems.js";
+import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
 import type { View } from "./views.js";
 
 /** One message or call with what it shows; clients keep the surfaces of each apart. */
@@ -98,7 +98,7 @@ export class Sources {
     const source = this.#sources.get(sourceId);
     if (source === undefined) return;
     changes.isSurface = true;
-    for (const surface of [...source.surfaces.values()]) this.#delete(source, surface, changes);
+    for (const surface of source.surfaces.values()) this.#delete(source, surface, changes);
     if (source.view !== undefined) {
       const { componentType, componentId, surfaceId, scope } = source.view.component;
       changes.removed.push({ componentType, componentId, surfaceId, sourceId, scope });
@@ -132,7 +132,7 @@ export class Sources {
       }
     }
     if (!isWhole) return;
-    for (const surface of [...source.surfaces.values()]) {
+    for (const surface of source.surfaces.values()) {
       if (!namedIds.has(surface.surfaceId)) this.#delete(source, surface, changes);
     }
   }

@@ -11,12 +11,12 @@ import type {
   SurfaceModel,
   SurfaceModelOptions,
   SurfacePayload,
-} from "./facts.js";
+} from "../base/facts.js";
 import { Changes } from "./changes.js";
-import { resolveSurfaceLimits } from "./limits.js";
-import { findUi } from "./payload/find-ui.js";
-import { readPartialObject } from "./payload/partial-json.js";
-import { Problems } from "./problems.js";
+import { resolveSurfaceLimits } from "../base/limits.js";
+import { findUi } from "../payload/find-ui.js";
+import { readPartialObject } from "../payload/partial-json.js";
+import { Problems } from "../base/problems.js";
 import { Sources } from "./sources.js";
 import { readApp, readResource, readSandbox } from "./views.js";
 
