@@ -1,20 +1,20 @@
+import type { JsonObject } from "@countersign/core";
 import { inRun } from "./examples.js";
 import type { Rule } from "./rule.js";
 
 const CATALOGUE = "https://a2ui.org/specification/v0_9/basic_catalog.json";
 const CREATE = { version: "v0.9", createSurface: { surfaceId: "s1", catalogId: CATALOGUE } };
-const update = (...components: object[]) => ({
+const update = (...components: JsonObject[]): JsonObject => ({
   version: "v0.9",
   updateComponents: { surfaceId: "s1", components },
 });
-const activity = (...operations: object[]) => ({
-  type: "ACTIVITY_SNAPSHOT",
-  messageId: "a1",
-  activityType: "a2ui-surface",
-  content: { a2ui_operations: operations },
-});
-const drawing = (...operations: object[]) =>
-  inRun(JSON.parse(JSON.stringify(activity(...operations))));
+const drawing = (...operations: JsonObject[]) =>
+  inRun({
+    type: "ACTIVITY_SNAPSHOT",
+    messageId: "a1",
+    activityType: "a2ui-surface",
+    content: { a2ui_operations: operations },
+  });
 
 /** Columns in columns, deeper than the gateway follows. */
 const NESTED = Array.from({ length: 120 }, (_column, depth) => ({

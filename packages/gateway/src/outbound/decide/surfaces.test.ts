@@ -139,7 +139,7 @@ test("an action that comes after its label is judged with the label", async () =
   ]);
   expect(types).toEqual(["ACTIVITY_SNAPSHOT"]);
   expect(denials[0]).toMatchObject({ component: { id: "s/root", action: "transfer_funds" } });
-  expect(denials[0]?.reason).toContain("View invoice");
+  expect(denials[0]?.reason).toContain('says "view"');
 });
 
 test("a component has its own class: an input needs a token that a text does not", async () => {
