@@ -70,7 +70,9 @@ test("from the command line alone, an operator finds who, what, why and what the
   await vi.waitFor(async () => {
     const acts = await at("receipts list --find erin");
     expect(acts).toMatch(/mailbox-full +support +key:bob .*stopped by operator erin/u);
-    expect(acts).toMatch(/<operator> .*custom:operator.agent-contain .*operator:erin/u);
+    expect(acts).toMatch(
+      /<operator> .*custom:operator.agent-contain .*operator:erin \/agents\/support/u,
+    );
   });
   expect(await at("agents resume support")).toContain("resumed support");
 });

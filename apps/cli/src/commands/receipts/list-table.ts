@@ -45,7 +45,7 @@ export function entryTable(entries: readonly LogEntry[], columns: number | undef
 
 /** The line with its reason and target: behind it where they fit, below it where they do not. */
 function withReason(line: string, entry: LogEntry, columns: number): string {
-  const target = targetOf(entry.receipt);
+  const target = placeOf(entry);
   const reason = reasonOf(entry);
   const tool = entry.tool === undefined ? "" : `tool ${printableText(entry.tool)}`;
   const whole = [line, reason, tool, target].filter((part) => part !== "").join(" ");
@@ -68,7 +68,7 @@ function wideRow(entry: LogEntry): string[] {
     eventOf(entry),
     printableText(entry.tool ?? ""),
     receipt.classification,
-    targetOf(receipt),
+    placeOf(entry),
     decisionOf(entry),
   ];
 }
@@ -86,6 +86,10 @@ function narrowRow(entry: LogEntry): string[] {
     verdictOf(entry),
   ];
 }
+
+/** The component, and the path that decided. */
+const placeOf = ({ receipt, path = "" }: LogEntry): string =>
+  [targetOf(receipt), printableText(path)].filter((part) => part !== "").join(" ");
 
 const eventOf = (entry: LogEntry): string =>
   `${entry.direction === "inbound" ? "→ " : ""}${typeOf(entry.receipt)}`;
