@@ -65,6 +65,8 @@ export function runAction(environment, { cwd = process.cwd(), run = spawnSync } 
       ...option("--target", "TARGET"),
       ...option("--through", "THROUGH"),
       ...option("--filter", "FILTER"),
+      ...option("--servers-file", "SERVERS_FILE"),
+      ...option("--servers-prop", "SERVERS_PROP"),
       ...option("--baseline", "BASELINE"),
       ...option("--repeat", "REPEAT"),
       ...lines("HEADERS").flatMap((line) => ["--header", line]),

@@ -51,7 +51,7 @@ countersign receipts show RECEIPT names the rule behind a code. A gateway in obs
 mode: enforce in its policy first.
 
 --filter takes words separated by commas. A document matches if one word is part of its id, name, tag or mapping, or equals
-its severity or tag: severity:critical, tag:approval.
+its severity or tag: severity:critical, tag:approval. A word with a minus leaves documents out: -tag:mcp-server.
 
 Exit code: 0 no attack succeeded, 1 exploited, 2 an error or an unsupported document, 3 partial, 130 interrupted; the first of
 1, 2, 3 that applies. With --baseline: 1 a result is new or worse, 0 none is; errors stay 2.
@@ -209,6 +209,7 @@ async function runAll(
           reveal: flags.reveal === true,
           mcp: flags.mcpTarget,
           a2a: flags.a2aTarget,
+          servers: [flags.serversFile, flags.serversProp, flags.mcpPort, flags.a2aPort],
         });
   const progress = createProgress("redteam", documents.length);
   const report = await runSuite(documents, {

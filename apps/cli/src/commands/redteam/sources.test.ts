@@ -21,6 +21,16 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
+test("a word with a minus leaves documents out", () => {
+  const ids = (filter: string): string[] => loadDocuments([], filter).map(({ name }) => name);
+  const all = loadDocuments([], undefined).length;
+  const servers = ids("tag:mcp-server,tag:a2a-server");
+  const others = ids("-tag:mcp-server,-tag:a2a-server");
+  expect([servers.length + others.length, servers.length > 0]).toEqual([all, true]);
+  expect(others.some((name) => servers.includes(name))).toBe(false);
+  expect(ids("agui-06,-agui-069").filter((name) => name.includes("069"))).toEqual([]);
+});
+
 test("an empty word of a filter selects nothing", () => {
   const count = (filter: string): number => loadDocuments([], filter).length;
   expect([count(""), count(" , "), count("agui-001,"), count("agui-001")]).toEqual([0, 0, 1, 1]);

@@ -37,7 +37,7 @@ function readSource(name: string): DocumentSource {
   return { name, text: size > LARGEST ? " ".repeat(LARGEST) : readText(name) };
 }
 
-/** Documents that a filter keeps. Words are joined by comma: any of them is enough. */
+/** Documents that a filter keeps. Words are joined by comma: any of them is enough, and none that starts with a minus. */
 export function filterDocuments(
   documents: readonly LoadedDocument[],
   filter: string | undefined,
@@ -47,7 +47,14 @@ export function filterDocuments(
     .split(",")
     .map((word) => word.trim().toLowerCase())
     .filter((word) => word !== "");
-  return documents.filter((loaded) => words.some((word) => isWanted(loaded, word)));
+  const unwanted = words.filter((word) => word.startsWith("-")).map((word) => word.slice(1));
+  const wanted = words.filter((word) => !word.startsWith("-"));
+  if (words.length === 0) return [];
+  return documents.filter(
+    (loaded) =>
+      !unwanted.some((word) => isWanted(loaded, word)) &&
+      (wanted.length === 0 || wanted.some((word) => isWanted(loaded, word))),
+  );
 }
 
 function isWanted(loaded: LoadedDocument, word: string): boolean {
