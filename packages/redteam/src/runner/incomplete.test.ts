@@ -31,7 +31,8 @@ test.each(["post", "get"] as const)(
         fc.integer({ min: 0, max: TEXT.length - 2 }),
         fc.boolean(),
         async (cut, isReset) => {
-          const pieces: FakePiece[] = [TEXT.slice(0, cut), ...(isReset ? [RESET] : [])];
+          const pieces: FakePiece[] = [TEXT.slice(0, cut)];
+          if (isReset) pieces.push(RESET);
           const ran = await runScripted(document, [pieces], { transport, refusalsCount: true });
           expect(ran.outcome).toBe("error");
         },

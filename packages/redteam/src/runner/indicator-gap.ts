@@ -5,12 +5,7 @@ import { canSatisfy } from "../oatf/model/can-satisfy.js";
 import { canHold, canHoldValue, EACH, visibleMessages } from "../oatf/model/message-paths.js";
 import { isKnownSurface, modernSurface } from "../oatf/model/events.js";
 import { canPeerHold } from "../oatf/model/peer-members.js";
-import type {
-  Direction,
-  Expression,
-  IndicatorVerdict,
-  NormalizedIndicator,
-} from "../oatf/index.js";
+import type { Expression, IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
 import { conditionOf } from "../oatf/model/pattern.js";
 import { presenceOf } from "../oatf/primitives/condition.js";
 import type { Gap } from "./gap.js";
