@@ -32,7 +32,7 @@ const ENTRIES = {
 
 /** Paths from a module to a file beside it, and the same from the folder of the bundle. */
 const PATHS = {
-  "packages/gateway/dist/store/sqlite/open-sqlite-store.js": ["./worker.js", "./store-worker.js"],
+  "packages/gateway/dist/store/sqlite/database-thread.js": ["./worker.js", "./store-worker.js"],
   "packages/receipts/dist/sign/pool.js": ["./worker.js", "./sign-worker.js"],
   "packages/receipts/dist/sqlite/index-client.js": ["./worker.js", "./index-worker.js"],
   "packages/receipts/dist/verify-node/index.js": ["./worker.js", "./verify-worker.js"],
