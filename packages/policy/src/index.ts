@@ -9,6 +9,7 @@ export type {
   Direction,
   EventFacts,
   FactsSource,
+  ShownPart,
   ToolCallFacts,
 } from "./classify/facts.js";
 export { classifyInput } from "./classify/input.js";
@@ -58,6 +59,16 @@ export type {
 } from "./counters/book.js";
 export { createVelocityCounter } from "./counters/counter.js";
 export type { VelocityCounter, VelocitySnapshot } from "./counters/counter.js";
+export { addSurface } from "./surface/view.js";
+export type { SurfaceView } from "./surface/view.js";
+export { addRequests, matchSurfaceRequest, readSurfaceRequests } from "./surface/request.js";
+export type {
+  MatchedRequest,
+  ShownToThread,
+  SurfaceRefusal,
+  SurfaceRefusalCode,
+  SurfaceRequest,
+} from "./surface/request.js";
 export type { SharedCounts } from "./counters/book.js";
 export { BUILTIN_POLICIES } from "./document/builtin.js";
 export { formatIssue } from "./document/issue.js";

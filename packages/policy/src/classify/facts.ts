@@ -4,6 +4,18 @@ import type { Classification } from "../vocabulary/classification.js";
 import type { UiEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";
 
+/** A component of generative UI, as receipts name it. */
+export type ShownPart = {
+  /** `a2ui:Button`. */
+  readonly type: string;
+  /** `<surface>/<id>`. */
+  readonly id: string;
+  /** Name of its action, if it has one. */
+  readonly action?: string;
+  /** SHA-256 (hex) of what a person sees and sends with it. */
+  readonly subtreeHash: string;
+};
+
 /** One effect of an event: its type, target and class. */
 export type Aspect = {
   readonly eventType: UiEventType;
@@ -16,6 +28,8 @@ export type Aspect = {
   readonly derived: Classification;
   /** The path of a state that the effect comes from, as {@link plainPointer} writes it. */
   readonly path?: string;
+  /** The component of generative UI that the effect is about. */
+  readonly shown?: ShownPart;
 };
 
 /** A tool call that an event contains or belongs to. */

@@ -36,6 +36,8 @@ export type Refinements = {
   readonly raw: NameTable<Refinement>;
   readonly activities: NameTable<Refinement>;
   readonly interrupts: NameTable<Refinement>;
+  /** Components of generative UI, by type: `a2ui:Text`. */
+  readonly components: NameTable<Refinement>;
   /** State paths, for changes of an agent. */
   readonly state: readonly StateRefinement[];
   /** State paths, for changes of a browser. */
@@ -73,6 +75,7 @@ export function compileRefinements(
     raw: compileNames(active.raw),
     activities: compileNames(active.activities),
     interrupts: compileNames(active.interrupts),
+    components: compileNames(active.components),
     state: compilePaths(active.state, "outbound"),
     inboundState: compilePaths(active.state, "inbound"),
     input,

@@ -1,4 +1,4 @@
-import type { Aspect } from "../classify/facts.js";
+import type { Aspect, ShownPart } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
 import { compileRefinements } from "../classify/refinement.js";
 import { compileContentSettings } from "../content/settings.js";
@@ -224,7 +224,14 @@ function checkRule(rule: Rule, facts: DecisionFacts): Denial | undefined {
   return undefined;
 }
 
-/** The denial with the path of the effect that it is about. */
-function placed(denial: Denial, { path }: Aspect): Denial {
-  return path === undefined ? denial : Object.freeze({ ...denial, path });
+/** The denial with the path or component of the effect that it is about. */
+function placed(denial: Denial, { path, shown }: Aspect): Denial {
+  if (path === undefined && shown === undefined) return denial;
+  const named = shown === undefined ? denial : naming(denial, shown);
+  return Object.freeze(path === undefined ? named : { ...named, path });
+}
+
+function naming(denial: Denial, component: ShownPart): Denial {
+  const reason = `${denial.reason}: ${component.type} "${component.id}"`;
+  return { ...denial, reason, component };
 }

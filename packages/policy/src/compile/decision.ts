@@ -1,3 +1,4 @@
+import type { ShownPart } from "../classify/facts.js";
 import type { OnBlock } from "../document/model.js";
 
 /** Why an event is blocked, for queries; `reason` is the text for people. */
@@ -49,6 +50,10 @@ export type Denial = {
   readonly onBlock: OnBlock;
   /** JSON Pointer of the part that decided: a path of the state, or a part of the event or request. Never a value. */
   readonly path?: string;
+  /** The component of generative UI that decided. */
+  readonly component?: ShownPart;
+  /** Of a request that does not match what the thread was shown: how to fix it. */
+  readonly remedy?: string;
   /** The tool that decided, where an event is about several. */
   readonly tool?: string;
 };

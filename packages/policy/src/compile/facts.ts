@@ -2,6 +2,8 @@ import type { ContentFinding } from "../content/finding.js";
 import type { CapabilityFacts as Facts, JsonObject } from "@countersign/core";
 import type { Aspect, EventFacts } from "../classify/facts.js";
 import type { PolicyMode } from "../document/model.js";
+import type { MatchedRequest } from "../surface/request.js";
+import type { SurfaceView } from "../surface/view.js";
 
 /** A capability as input of the decision: already verified, valid or not. */
 export type CapabilityFacts = Facts<EventFacts, Aspect>;
@@ -44,6 +46,10 @@ export type DecisionFacts = {
    * resolve`).
    */
   readonly publicHosts?: ReadonlySet<string> | undefined;
+  /** The generative UI that the event changes; `event` has its components (`addSurface`). */
+  readonly surface?: SurfaceView | undefined;
+  /** What a request says about surfaces, matched; `event` has them (`addRequests`). */
+  readonly requests?: readonly MatchedRequest[] | undefined;
   /** Values for conditions. */
   readonly variables?: ConditionValues | undefined;
 };

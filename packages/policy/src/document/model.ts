@@ -68,6 +68,7 @@ export type ClassifyBlock = {
   raw?: ClassifyEntry[];
   activities?: ClassifyEntry[];
   interrupts?: ClassifyEntry[];
+  components?: ClassifyEntry[];
   state?: StateClassify[];
   input?: Partial<Record<InputPart, InputClassify>>;
 };

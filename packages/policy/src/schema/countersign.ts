@@ -41,6 +41,10 @@ export const AG_UI_CLASSIFY: JsonSchema = closed(
     raw: entries("RAW events by source.", nameGlob),
     activities: entries("Activities by activity type.", nameGlob),
     interrupts: entries("Interrupts by reason.", nameGlob),
+    components: entries(
+      "Components of generative UI by type, such as a2ui:Text; their ids stay as they are.",
+      nameGlob,
+    ),
     state: entries("State changes by path.", pathGlob, {
       direction: choice(
         "The direction of changes: the agent's to the screen (outbound) or the browser's to the agent (inbound); default both.",
