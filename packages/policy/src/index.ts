@@ -2,7 +2,7 @@ export type { CapabilityStatus } from "@countersign/core";
 export { classifyEnvelope } from "./classify/envelope.js";
 export { classifyEvent, INTERRUPT_COMPONENT } from "./classify/event.js";
 export type { UnsentMessage } from "./classify/client-messages.js";
-export { ClientState } from "./classify/client-state.js";
+export { CLIENT_PATCH_LIMITS, ClientState } from "./classify/client-state.js";
 export type { Claim, ClassifyContext, ClientView, HeldActivity } from "./classify/context.js";
 export type {
   Aspect,

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import type { Decision, EventFacts, StreamRuleId } from "@countersign/policy";
+import type { Decision, EventFacts, StreamRuleId, SurfaceView } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EnvelopeClaim } from "@countersign/wire/dialects";
 import type { Violation } from "@countersign/wire/order";
@@ -36,6 +36,8 @@ export type EventContext = {
   violations: readonly (Violation | StreamViolation)[] | undefined;
   /** After classify. */
   facts: EventFacts | undefined;
+  /** In decide: the interface that the event draws, with every component that it changes. */
+  surface: SurfaceView | undefined;
   /** After classify: the version of the client's state at that time (`ClientState.version`). */
   clientVersion: number;
   /** After decide. */
@@ -70,6 +72,7 @@ export function createEventContext(receivedAt: number): EventContext {
     event: undefined,
     violations: undefined,
     facts: undefined,
+    surface: undefined,
     clientVersion: 0,
     decision: undefined,
     capabilityId: undefined,

@@ -9,6 +9,7 @@ import type {
   Decision,
   DecisionFacts,
   EventFacts,
+  SurfaceView,
   ViolationFacts,
 } from "@countersign/policy";
 import type { Capabilities, TokenSubject } from "../access/capabilities.js";
@@ -38,6 +39,8 @@ export type DecisionRequest = {
   readonly presented?: JsonValue | undefined;
   /** The content findings in the message so far. If absent, the policy reads the event on its own. */
   readonly content?: ContentFinding | null | undefined;
+  /** The interface that the event draws. */
+  readonly surface?: SurfaceView | undefined;
   /** Hosts of the request's content parts that resolve to public addresses. */
   readonly publicHosts?: ReadonlySet<string> | undefined;
   /** The event, for conditions. */
@@ -143,6 +146,7 @@ class Judge {
       deniedCalls: request.deniedCalls,
       content: request.content,
       publicHosts: request.publicHosts,
+      surface: request.surface,
       variables: request.event === undefined ? { session } : { event: request.event, session },
     });
   }

@@ -80,6 +80,11 @@ export class ClientState implements ClientView {
     return new Set(this.#missingFrom(event).map(([, { type }]) => type));
   }
 
+  /** The ids of the activities that a message list removes from the client. */
+  activitiesMissingFrom(event: EventOf<"MESSAGES_SNAPSHOT">): readonly string[] {
+    return this.#missingFrom(event).map(([id]) => id);
+  }
+
   keepsMessages(event: EventOf<"MESSAGES_SNAPSHOT">): boolean {
     return this.#messages?.isKeptBy(event) === true;
   }

@@ -57,6 +57,7 @@ export function listedPolicy({ state, context, part }: Subject): Decision | unde
     facts,
     isPart: true,
     content: part?.content,
+    surface: context.surface,
     event: event as unknown as JsonObject,
     ...(call === undefined ? {} : { listedArguments: call.function.arguments }),
   });

@@ -93,9 +93,12 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
   const allows = (event: AgUiEvent, key: UnitKey, part: ListedPart = {}): boolean => {
     const context = partOf(event, part.call);
     const foreign = evaluate(RULES.listedMessage, part, context);
-    return foreign === undefined
-      ? settle(context, evaluate(RULES.listed, part, context), key)
-      : settle(context, foreign, attemptKey(event, key));
+    if (foreign !== undefined) return settle(context, foreign, attemptKey(event, key));
+    if (part.call === undefined) state.surfaces.read(context);
+    else state.surfaces.readCall(context, part.call);
+    const isAllowed = settle(context, evaluate(RULES.listed, part, context), key);
+    state.surfaces.settle(context, isAllowed);
+    return isAllowed;
   };
 
   /** A text that the client already has was read before; the other rules are evaluated again. */

@@ -19,6 +19,7 @@ export function eventPolicy({ state, context, place, held }: Subject): Decision 
     violations: violationsOf(state, context, event),
     presented: claim?.capability,
     content: state.content?.read(context),
+    surface: context.surface,
     event: payload,
     subject:
       claim === undefined

@@ -18,6 +18,8 @@ import type { ContentWatch } from "./content.js";
 import { ownDenial, permitWithObserved, wouldBlockRulesOf } from "./denial.js";
 import type { Guard } from "./guard.js";
 import type { RunView } from "./run-view.js";
+import { isRenderTool } from "./surfaces.js";
+import type { SurfaceWatch } from "./surfaces.js";
 
 /** The state of one run that the rules read. */
 export type RuleState = {
@@ -29,6 +31,8 @@ export type RuleState = {
   /** Only if the policy reads text. */
   readonly content: ContentWatch | undefined;
   readonly guard: Guard;
+  /** The interfaces that the agent draws. */
+  readonly surfaces: SurfaceWatch;
   /** Evaluates the policy and then the rules about permitted calls. */
   readonly judge: (request: DecisionRequest) => DecisionResult;
 };
@@ -78,7 +82,11 @@ export const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
 
 /** Whether a call of this tool is held until its arguments are complete. */
 export function needsArguments({ policy, approvals }: Run, toolName: string): boolean {
-  return approvals?.isAbout(toolName) === true || policy.needsArguments(toolName);
+  return (
+    approvals?.isAbout(toolName) === true ||
+    policy.needsArguments(toolName) ||
+    isRenderTool(toolName)
+  );
 }
 
 const NONE: readonly EventContext[] = [];

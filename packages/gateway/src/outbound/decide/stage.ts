@@ -29,6 +29,7 @@ import { CHANGES_CLIENT, evaluateRules, needsArguments, subjectOf } from "./rule
 import type { RuleState, Subject } from "./rule.js";
 import { RULES } from "./rules.js";
 import { RunView } from "./run-view.js";
+import { SurfaceWatch } from "./surfaces.js";
 
 /** Evaluates the rules of `rules.ts` on every event, the policy among them, and withholds every later form of a blocked unit. It never waits. */
 export const decide: Stage = {
@@ -57,6 +58,7 @@ function openState(run: Run): RuleState {
     clientTools: clientToolsOf(run),
     content: openContent(run),
     guard: createGuard(),
+    surfaces: new SurfaceWatch(run),
     judge: bindQuarantine(
       run,
       run.approvals === undefined ? run.judge : (request) => judgeWithApprovals(state, request),
@@ -208,8 +210,11 @@ class Decider extends PassingStep {
   }
 
   #decide(subject: Subject): void {
-    const { context, place } = subject;
+    const { context, place, held } = subject;
+    const { surfaces } = this.#state;
+    surfaces.read(context, held);
     const decision = evaluateRules(RULES.event, subject);
+    surfaces.settle(context, decision?.allow !== false);
     context.decision =
       decision?.allow === false && this.#state.view.mustClose(place) ? CLOSE : decision;
   }
@@ -251,6 +256,7 @@ class Decider extends PassingStep {
     if (policy.mode === "observe" && isObserved) return;
     view.see(emitted);
     content?.see(emitted);
+    this.#state.surfaces.see(emitted);
     client.see(emitted);
   }
 

@@ -1,0 +1,134 @@
+import { isCountersignError, isJsonObject } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { CLIENT_PATCH_LIMITS, addSurface } from "@countersign/policy";
+import { createSurfaceModel } from "@countersign/surface";
+import type { SurfaceModel, SurfacePayload } from "@countersign/surface";
+import type { AgUiEvent, EventOf, JsonPatch, ToolCall } from "@countersign/wire";
+import { applyJsonPatch } from "@countersign/wire/reduce";
+import type { EventContext } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+
+/** Types of activities that clients draw as an interface. */
+const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
+
+/** Tools whose arguments a client, or the middleware before it, draws. */
+const RENDER_TOOLS: ReadonlySet<string> = new Set(["render_a2ui", "generateSandboxedUi"]);
+
+/** Whether the arguments of a tool are an interface: its calls are held until they are complete. */
+export function isRenderTool(name: string): boolean {
+  return RENDER_TOOLS.has(name);
+}
+
+/**
+ * The interfaces that the agent draws in one run. An event is read before its decision and taken back if it is blocked, so the model has
+ * what the client has. Other events cost one look at their type.
+ */
+export class SurfaceWatch {
+  readonly #run: Pick<Run, "client" | "policy">;
+  /** Created with the first event that draws. */
+  #model: SurfaceModel | undefined;
+
+  constructor(run: Pick<Run, "client" | "policy">) {
+    this.#run = run;
+  }
+
+  /** The interfaces that the client has; undefined while nothing was drawn. */
+  get model(): SurfaceModel | undefined {
+    return this.#model;
+  }
+
+  /** Reads an event, or the end of a held tool call with its events. */
+  read(context: EventContext, held: readonly EventContext[] = []): void {
+    const { event } = context;
+    const payload = event && this.#payloadOf(event, context, held);
+    if (payload !== undefined) this.#apply(context, payload);
+  }
+
+  /** Reads a tool call of a message list. */
+  readCall(context: EventContext, { id, function: { name, arguments: text } }: ToolCall): void {
+    if (!isRenderTool(name)) return;
+    this.#apply(context, { kind: "arguments", toolCallId: id, name, text, complete: true });
+  }
+
+  /** Takes back what was read from an event that is not delivered. */
+  settle({ surface }: EventContext, isDelivered: boolean): void {
+    if (surface !== undefined && !isDelivered) this.#model?.undo();
+  }
+
+  /** Records a delivered event: a message list removes the activities that it leaves out. */
+  see(event: AgUiEvent): void {
+    if (this.#model === undefined || event.type !== "MESSAGES_SNAPSHOT") return;
+    const messageIds = this.#run.client.activitiesMissingFrom(event);
+    if (messageIds.length > 0) this.#model.apply({ kind: "removal", messageIds });
+  }
+
+  /** Adds the components to the facts: each is a further effect of the event, with a target and a class of its own. */
+  #apply(context: EventContext, payload: SurfacePayload): void {
+    this.#model ??= createSurfaceModel({});
+    const surface = this.#model.apply(payload);
+    const { facts } = context;
+    if (!surface.isSurface || facts === undefined) return;
+    context.surface = { facts: surface, shown: this.#model.surfaces };
+    context.facts = addSurface(facts, surface, this.#run.policy.refinements);
+  }
+
+  #payloadOf(
+    event: AgUiEvent,
+    { facts }: EventContext,
+    held: readonly EventContext[],
+  ): SurfacePayload | undefined {
+    switch (event.type) {
+      case "ACTIVITY_SNAPSHOT": {
+        const { messageId, activityType, content, replace } = event;
+        // A client that has the activity ignores it.
+        const isKept = replace === false && this.#run.client.activity(messageId) !== undefined;
+        return isKept ? undefined : { kind: "activity", messageId, activityType, content };
+      }
+      case "ACTIVITY_DELTA":
+        return this.#afterDelta(event);
+      case "TOOL_CALL_END": {
+        const name = facts?.toolCalls?.[0]?.name ?? "";
+        if (!isRenderTool(name)) return undefined;
+        const { toolCallId } = event;
+        const text = held.map(({ event: one }) => argumentsIn(one)).join("");
+        return { kind: "arguments", toolCallId, name, text, complete: true };
+      }
+      case "TOOL_CALL_RESULT": {
+        const { toolCallId, content } = event;
+        return { kind: "result", toolCallId, content: content as JsonValue };
+      }
+      case "RUN_FINISHED":
+        return isJsonObject(event.result)
+          ? { kind: "resource", sourceId: event.runId, content: event.result }
+          : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The activity after a patch, with the type that the patch gives it. */
+  #afterDelta(event: EventOf<"ACTIVITY_DELTA">): SurfacePayload | undefined {
+    const { messageId, activityType, patch } = event;
+    const before = this.#run.client.activity(messageId);
+    if (before === undefined) return undefined;
+    if (!INTERFACES.has(activityType) && !INTERFACES.has(before.type ?? "")) return undefined;
+    const content = before.content === undefined ? undefined : patched(before.content, patch);
+    // The model reports content that is not known as unreadable, and the policy blocks it.
+    return { kind: "activity", messageId, activityType, content: content ?? null };
+  }
+}
+
+/** A copy with the patch applied: later patches change the original in place, and the model keeps what it reads. */
+function patched(content: JsonValue, patch: JsonPatch): JsonValue | undefined {
+  try {
+    const result = applyJsonPatch(content, patch, CLIENT_PATCH_LIMITS);
+    return result.applied ? structuredClone(result.document) : undefined;
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
+    return undefined;
+  }
+}
+
+function argumentsIn(event: AgUiEvent | undefined): string {
+  return event?.type === "TOOL_CALL_ARGS" ? event.delta : "";
+}
