@@ -178,6 +178,7 @@ export type RequestBlock = BlockHeader & {
   state?: RequestCheck & { max_bytes?: number; keys?: string[] };
   context?: RequestCheck & { max_entries?: number; max_bytes?: number; descriptions?: string[] };
   forwarded_props?: RequestCheck & { allow?: string[]; max_bytes?: number };
+  actions?: RequestCheck & { accept?: "shown" | "any"; repeat?: string[] };
 };
 
 /** A cap over a window, with the guide's keys or Chio's; a rule uses one of them. */
