@@ -126,7 +126,7 @@ export function isMatchedAppRequest(requests: readonly MatchedRequest[] = []): b
   );
 }
 
-function accepted({ refusal: _, ...matched }: MatchedRequest): MatchedRequest {
+function accepted({ refusal: _refusal, ...matched }: MatchedRequest): MatchedRequest {
   return matched;
 }
 

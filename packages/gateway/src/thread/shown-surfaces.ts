@@ -1,5 +1,4 @@
-import { SmallMap } from "@countersign/core";
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, SmallMap } from "@countersign/core";
 import type { SurfaceComponent, SurfaceFacts, SurfaceInfo } from "@countersign/surface";
 import type { StoredRow } from "../store/keyed-store.js";
 import { digestOf } from "./digest.js";
@@ -120,7 +119,7 @@ export class ShownSurfaces {
   /** Records that the client has no longer what these messages or calls showed. */
   removed(sourceIds: readonly string[]): void {
     const gone = new Set(sourceIds);
-    for (const [key, { sourceId }] of [...this.#surfaces]) if (gone.has(sourceId)) this.#drop(key);
+    this.#dropWhere((_, { sourceId }) => gone.has(sourceId));
   }
 
   /**
@@ -128,9 +127,7 @@ export class ShownSurfaces {
    * gone. Called after `see`.
    */
   replaced(sourceId: string): void {
-    for (const [key, surface] of [...this.#surfaces]) {
-      if (surface.sourceId === sourceId && !this.#drafts.has(key)) this.#drop(key);
-    }
+    this.#dropWhere((key, surface) => surface.sourceId === sourceId && !this.#drafts.has(key));
   }
 
   /** Returns the changes since the last call; `undefined` when there are none. */
@@ -163,6 +160,11 @@ export class ShownSurfaces {
     if (places === undefined) draft.parts.set(id, new Map([[scope, part]]));
     else places.set(scope, part);
     return true;
+  }
+
+  #dropWhere(isGone: (key: string, surface: SurfaceState) => boolean): void {
+    const gone = Array.from(this.#surfaces).filter(([key, surface]) => isGone(key, surface));
+    for (const [key] of gone) this.#drop(key);
   }
 
   #drop(key: string): void {
