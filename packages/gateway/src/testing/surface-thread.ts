@@ -83,6 +83,10 @@ export type SurfaceThread = {
   draw(events: readonly object[], at?: number): Promise<Answer>;
   /** Sends forwarded properties; the agent answers with these events. */
   send(forwardedProps: object, events?: readonly object[], at?: number): Promise<Answer>;
+  /** Begins another thread at the same gateways. */
+  begin(): void;
+  /** Replaces a gateway by a new one on the same ledger. */
+  restart(at: number): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -93,49 +97,64 @@ export async function openSurfaceThread(
   options: FixtureOptions & { readonly ledgers?: readonly (KeyedStore | undefined)[] } = {},
 ): Promise<SurfaceThread> {
   const { ledgers = [undefined], ...rest } = options;
-  const threadId = `surfaces-${(threads += 1)}`;
   const script = new Map<string, readonly object[]>();
-  const gateways: Fixture[] = [];
-  for (const ledger of ledgers) {
-    gateways.push(
-      await startFixture(
-        ({ body }) => {
-          const ids = idsOf(body);
-          const events = script.get(ids.runId) ?? [];
-          const [first] = events as readonly { type?: string }[];
-          const all = first?.type === "RUN_STARTED" ? events : inRun(ids, events);
-          return { pieces: all.map(sseFrame) };
-        },
-        {
-          policy: clickPolicy(),
-          ...rest,
-          gateway: { ...rest.gateway, ...(ledger === undefined ? {} : { ledger }) },
-        },
-      ),
+  const start = (ledger: KeyedStore | undefined): Promise<Fixture> =>
+    startFixture(
+      ({ body }) => {
+        const ids = idsOf(body);
+        const events = script.get(ids.runId) ?? [];
+        const [first] = events as readonly { type?: string }[];
+        return {
+          pieces: (first?.type === "RUN_STARTED" ? events : inRun(ids, events)).map(sseFrame),
+        };
+      },
+      {
+        policy: clickPolicy(),
+        ...rest,
+        gateway: { ...rest.gateway, ...(ledger === undefined ? {} : { ledger: kept(ledger) }) },
+      },
     );
-  }
+  const gateways: Fixture[] = [];
+  for (const ledger of ledgers) gateways.push(await start(ledger));
+  let threadId = "";
   let runs = 0;
+  const begin = (): void => {
+    threadId = `surfaces-${(threads += 1)}`;
+    runs = 0;
+  };
+  begin();
   const send: SurfaceThread["send"] = (forwardedProps, events = [], at = 0) => {
     const runId = `${threadId}-${(runs += 1)}`;
-    script.set(
-      runId,
-      JSON.parse(
-        JSON.stringify(events).replaceAll("RUN_ID", runId).replaceAll("THREAD", threadId),
-      ) as readonly object[],
-    );
+    const text = JSON.stringify(events).replaceAll("RUN_ID", runId).replaceAll("THREAD", threadId);
+    script.set(runId, JSON.parse(text) as readonly object[]);
     const input = { threadId, runId, protocolVersion: "1.0", messages: [], forwardedProps };
     return sendTo(gateways[at] as Fixture, JSON.stringify(input));
   };
   return {
     gateways,
     send,
+    begin,
     draw: async (events, at) => {
       const answer = await send({}, events, at);
       if (answer.status !== 200) throw new TypeError(`the run was refused: ${answer.text}`);
       return answer;
     },
+    restart: async (at) => {
+      await gateways[at]?.stop();
+      gateways[at] = await start(ledgers[at]);
+    },
     stop: async () => {
       for (const gateway of gateways) await gateway.stop();
     },
+  };
+}
+
+/** A ledger that a gateway does not close when it stops. */
+function kept(ledger: KeyedStore): KeyedStore {
+  return {
+    write: (...args) => ledger.write(...args),
+    claim: (...args) => ledger.claim(...args),
+    forget: (before) => ledger.forget(before),
+    close: () => Promise.resolve(),
   };
 }
