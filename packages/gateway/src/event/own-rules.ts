@@ -248,6 +248,6 @@ export const REQUEST_RULES: Readonly<Record<RequestCheckName, RuleMeaning>> = {
       "a click on an A2UI surface, or a request of an MCP App, that does not match what the thread was shown, or an action that submits for the second time",
     remedy:
       "send clicks only for components that are on the screen of this thread; `ag_ui_request.actions.repeat` lists actions that may be used again",
-    opening: { policy: "ag_ui_request: { actions: { accept: any } }" },
+    opening: { policy: "ag_ui_request: { actions: { mode: observe } }" },
   },
 };

@@ -85,8 +85,8 @@ export type SurfaceThread = {
   send(forwardedProps: object, events?: readonly object[], at?: number): Promise<Answer>;
   /** Begins another thread at the same gateways. */
   begin(): void;
-  /** Replaces a gateway by a new one on the same ledger. */
-  restart(at: number): Promise<void>;
+  /** Replaces a gateway by a new one, on the same ledger unless another is given. */
+  restart(at: number, ledger?: KeyedStore): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -139,9 +139,9 @@ export async function openSurfaceThread(
       if (answer.status !== 200) throw new TypeError(`the run was refused: ${answer.text}`);
       return answer;
     },
-    restart: async (at) => {
+    restart: async (at, ledger = ledgers[at]) => {
       await gateways[at]?.stop();
-      gateways[at] = await start(ledgers[at]);
+      gateways[at] = await start(ledger);
     },
     stop: async () => {
       for (const gateway of gateways) await gateway.stop();
