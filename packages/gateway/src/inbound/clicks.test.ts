@@ -1,4 +1,8 @@
+import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test } from "vitest";
+import { sendTo } from "../testing/begun-thread.js";
+import type { Answer } from "../testing/begun-thread.js";
+import { startFixture } from "../testing/fixture.js";
 import {
   button,
   clickPolicy,
@@ -8,16 +12,20 @@ import {
   shows,
   showsApp,
 } from "../testing/surface-thread.js";
-import { call } from "../testing/events.js";
+import { call, idsOf, inRun } from "../testing/events.js";
 import type { SurfaceThread } from "../testing/surface-thread.js";
 
-let thread: SurfaceThread;
-afterEach(() => thread.stop());
+let thread: SurfaceThread | undefined;
+afterEach(async () => {
+  await thread?.stop();
+  thread = undefined;
+});
 
 const CARD = drawing("card", button("pay", "pay_invoice", ["id"]), button("no", "decline"));
 
 /** Requests that the agent was sent. */
-const asked = (): number => thread.gateways.reduce((sum, one) => sum + one.agentRequests.length, 0);
+const asked = (): number =>
+  (thread?.gateways ?? []).reduce((sum, one) => sum + one.agentRequests.length, 0);
 
 test("a click on a shown button passes once, with its context unchanged", async () => {
   thread = await openSurfaceThread();
@@ -211,7 +219,7 @@ test.each(Object.keys(REMOVALS))(
       } else await thread.draw([shows(CARD), ...events]);
       const answer = await thread.send(clicks("card", "pay", "pay_invoice", { id: 7 }));
       expect([isLater, answer.code]).toEqual([isLater, "ERR_REQUEST_ACTION_UNKNOWN"]);
-      if (!isLater) await thread.stop();
+      if (!isLater) await thread?.stop();
     }
   },
 );
@@ -273,13 +281,44 @@ test("a button that a list draws is used once for each item", async () => {
   expect((await buys("buy", 3)).code).toBe("ERR_REQUEST_ACTION_USED");
 });
 
-test("a run that the agent did not get gives the use back, one that it got does not", async () => {
-  thread = await openSurfaceThread({ target: { answerTimeoutMs: 2000 } });
+test("a request that the agent does not get leaves the action unused", async () => {
+  let isDown = false;
+  const fixture = await startFixture(
+    ({ body }) =>
+      isDown
+        ? { status: 503, pieces: [] }
+        : { pieces: inRun(idsOf(body), body.includes("a2ui") ? [] : [shows(CARD)]).map(sseFrame) },
+    { policy: clickPolicy() },
+  );
+  let run = 0;
+  const send = (forwardedProps: object): Promise<Answer> => {
+    const runId = `r${(run += 1)}`;
+    const input = { threadId: "t", runId, protocolVersion: "1.0", messages: [], forwardedProps };
+    return sendTo(fixture, JSON.stringify(input));
+  };
+  const click = clicks("card", "pay", "pay_invoice", { id: 7 });
+  try {
+    await send({});
+    expect((await send({ ...click, other: 1 })).code).toBe("ERR_FORWARDED_PROPS_REFUSED");
+    isDown = true;
+    expect((await send(click)).code).toBe("ERR_UPSTREAM_STATUS");
+    isDown = false;
+    expect((await send(click)).status).toBe(200);
+    expect((await send(click)).code).toBe("ERR_REQUEST_ACTION_USED");
+  } finally {
+    await fixture.stop();
+  }
+});
+
+test("a run that fails after the agent got the click has used the action", async () => {
+  thread = await openSurfaceThread();
   await thread.draw([shows(CARD)]);
   const click = clicks("card", "pay", "pay_invoice", { id: 7 });
-  // A request that another check refuses.
-  expect((await thread.send({ ...click, other: 1 })).code).toBe("ERR_FORWARDED_PROPS_REFUSED");
-  expect((await thread.send(click)).status).toBe(200);
+  const failed = [
+    { type: "RUN_STARTED", threadId: "THREAD", runId: "RUN_ID" },
+    { type: "RUN_ERROR", message: "The model failed." },
+  ];
+  expect((await thread.send(click, failed)).text).toContain("RUN_ERROR");
   expect((await thread.send(click)).code).toBe("ERR_REQUEST_ACTION_USED");
 });
 

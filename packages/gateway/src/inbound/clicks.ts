@@ -274,7 +274,7 @@ class Uses {
       );
       this.rows.push(surfaceRow(key, { ...surface, actions }));
       for (const { showing, isListed } of free) {
-        const id = `click ${showing}${isListed === true ? ` ${context}` : ""}`;
+        const id = isListed === true ? `click ${showing} ${context}` : `click ${showing}`;
         // Another run has another id, so it cannot pass for the same use.
         const value = { said: this.#input.runId };
         this.claims.push({ kind: "answer", id, value });

@@ -63,6 +63,13 @@ type Part = {
   readonly hash: string;
 };
 
+/** What one component adds to the row of its surface. */
+type Entry = {
+  readonly actions: readonly ActionState[];
+  readonly functions: readonly string[];
+  readonly length: number;
+};
+
 /** A surface that the open run shows. */
 type Draft = {
   readonly surfaceId: string;
@@ -70,50 +77,63 @@ type Draft = {
   app: SurfaceState["app"];
   /** By component id, then by scope. */
   readonly parts: Map<string, Map<string, Part>>;
+  readonly entries: Map<string, Entry>;
+  /** The row of an earlier run, until the first event of this run is recorded. */
+  earlier: SurfaceState | undefined;
 };
+
+/** The components of each surface that an event changed. */
+type Touched = Map<string, Set<string>>;
 
 /**
  * Records the surfaces that one run shows and removes, as rows for the ledger of its thread.
  *
  * The caller reports the facts of events that are delivered, in order and before they are delivered, and writes the rows of `take` before.
+ * An event costs what it changes, and at most one row per surface.
  */
 export class ShownSurfaces {
   readonly #surfaces: SmallMap<string, SurfaceState>;
   readonly #runId: string;
   readonly #pending = new PendingRows();
   readonly #drafts = new Map<string, Draft>();
-  #changed: number;
+  /** Characters of each row, and of all. */
+  readonly #lengths = new Map<string, number>();
+  #length = 0;
+  #changed = 0;
   #showings = 0;
 
   /** @param surfaces the surfaces of the thread; changed in place */
   constructor(surfaces: SmallMap<string, SurfaceState>, runId: string) {
     this.#surfaces = surfaces;
     this.#runId = runId;
-    this.#changed = Math.max(0, ...Array.from(surfaces, ([, { changed }]) => changed));
+    for (const [key, state] of surfaces) {
+      this.#changed = Math.max(this.#changed, state.changed);
+      this.#measure(key, JSON.stringify(state).length);
+    }
   }
 
   /** Records what a delivered event shows and removes. */
   see(facts: SurfaceFacts): void {
-    const touched = new Set<string>();
+    const touched: Touched = new Map();
     for (const info of facts.surfaces) {
       const key = surfaceKey(info.sourceId, info.surfaceId);
       if (info.change === "deleted") {
         this.#drop(key);
         touched.delete(key);
-      } else if (this.#open(key, info)) touched.add(key);
+      } else if (this.#open(key, info)) touched.set(key, new Set());
     }
     for (const { surfaceId, sourceId, componentId, scope } of facts.removed) {
       const key = surfaceKey(sourceId, surfaceId);
       const id = componentId.slice(surfaceId.length + 1);
       const places = this.#drafts.get(key)?.parts.get(id);
-      if (places?.delete(scope) === true) touched.add(key);
+      if (places?.delete(scope) === true) touch(touched, key, id);
     }
     for (const component of facts.components) {
-      const { surfaceId, sourceId } = component;
+      const { surfaceId, sourceId, id } = component;
       const key = surfaceKey(sourceId, surfaceId);
-      if (this.#draw(key, component)) touched.add(key);
+      if (this.#draw(key, component)) touch(touched, key, id);
     }
-    for (const key of touched) this.#save(key);
+    for (const [key, ids] of touched) this.#save(key, ids);
   }
 
   /** Records that the client has no longer what these messages or calls showed. */
@@ -135,6 +155,7 @@ export class ShownSurfaces {
     return this.#pending.take();
   }
 
+  /** Returns whether the surface is new in this run, or is an app. */
   #open(key: string, { surfaceId, sourceId, kind, app }: SurfaceInfo): boolean {
     if (kind === "html-sandbox" || (kind === "mcp-app" && app === undefined)) return false;
     if (surfaceId.length > MAX_NAME || sourceId.length > MAX_NAME) return false;
@@ -145,7 +166,14 @@ export class ShownSurfaces {
       draft.app = shown;
       return shown !== undefined;
     }
-    this.#drafts.set(key, { surfaceId, sourceId, app: shown, parts: new Map() });
+    this.#drafts.set(key, {
+      surfaceId,
+      sourceId,
+      app: shown,
+      parts: new Map(),
+      entries: new Map(),
+      earlier: this.#surfaces.get(key),
+    });
     return true;
   }
 
@@ -153,9 +181,9 @@ export class ShownSurfaces {
   #draw(key: string, component: SurfaceComponent): boolean {
     const { id, scope } = component;
     const draft = this.#drafts.get(key);
-    const places = draft?.parts.get(id);
-    const part = partOf(component);
     if (draft === undefined) return false;
+    const places = draft.parts.get(id);
+    const part = partOf(component);
     if (part === undefined) return places?.delete(scope) === true;
     if (places === undefined) draft.parts.set(id, new Map([[scope, part]]));
     else places.set(scope, part);
@@ -169,72 +197,68 @@ export class ShownSurfaces {
 
   #drop(key: string): void {
     this.#drafts.delete(key);
+    this.#remove(key);
+  }
+
+  #remove(key: string): void {
     if (!this.#surfaces.has(key)) return;
     this.#surfaces.delete(key);
+    this.#measure(key, 0);
     this.#pending.remove({ kind: "surface", id: key });
   }
 
-  #save(key: string): void {
+  #save(key: string, ids: ReadonlySet<string>): void {
     const draft = this.#drafts.get(key);
     if (draft === undefined) return;
-    const { surfaceId, sourceId, app } = draft;
-    const before = this.#surfaces.get(key);
-    const head = { surfaceId, sourceId, changed: before?.changed ?? 0 };
-    let length = JSON.stringify({ ...head, app }).length;
-    const fits = (value: object): boolean =>
-      (length += JSON.stringify(value).length + 1) <= MAX_SURFACE_LENGTH;
-    const actions: ActionState[] = [];
-    const functions: { id: string; name: string }[] = [];
-    for (const [id, places] of draft.parts) {
-      for (const action of this.#actionsOf(id, [...places.values()], before)) {
-        if (fits(action)) actions.push(action);
+    const { parts, entries, earlier } = draft;
+    for (const id of ids) {
+      const places = [...(parts.get(id)?.values() ?? [])];
+      const known = earlier?.actions?.filter((one) => one.id === id) ?? entries.get(id)?.actions;
+      if (places.length > 0) entries.set(id, this.#entryOf(id, places, known));
+      else {
+        parts.delete(id);
+        entries.delete(id);
       }
-      const names = new Set([...places.values()].flatMap((part) => part.functions));
-      for (const name of names) if (fits({ id, name })) functions.push({ id, name });
     }
-    const state: SurfaceState = {
-      ...head,
-      ...(app === undefined ? {} : { app }),
-      ...(actions.length === 0 ? {} : { actions }),
-      ...(functions.length === 0 ? {} : { functions }),
-    };
-    if (app === undefined && actions.length === 0 && functions.length === 0) {
-      // Nothing of it can be clicked; its draft stays for a later button.
-      if (before === undefined) return;
-      this.#surfaces.delete(key);
-      this.#pending.remove({ kind: "surface", id: key });
-      return;
-    }
-    if (before !== undefined && JSON.stringify(before) === JSON.stringify(state)) return;
+    draft.earlier = undefined;
+    const state = stateFrom(draft);
+    // Nothing of it can be clicked; its draft stays for a later button.
+    if (state === undefined) return this.#remove(key);
+    const before = this.#surfaces.get(key);
+    const text = JSON.stringify({ ...state, changed: before?.changed });
+    if (before !== undefined && JSON.stringify(before) === text) return;
     const saved = { ...state, changed: (this.#changed += 1) };
     this.#surfaces.set(key, saved);
+    this.#measure(key, text.length);
     this.#pending.put(surfaceRow(key, saved));
     this.#forgetOldest();
   }
 
   /** The actions of a component, with the uses of what is still there of it. */
-  #actionsOf(id: string, places: readonly Part[], before: SurfaceState | undefined): ActionState[] {
-    const [first] = places;
-    if (first === undefined) return [];
+  #entryOf(id: string, places: readonly Part[], known: readonly ActionState[] = []): Entry {
+    const [first] = places as [Part];
     const drawn = drawnOf(places);
-    return first.actions.map(({ name, keys }) => {
-      const old = before?.actions?.find((one) => one.id === id && one.name === name);
-      const known = new Set(old?.drawn);
-      const isKept = old !== undefined && drawn.some((digest) => known.has(digest));
-      const fresh = drawn.filter((digest) => !known.has(digest)).length;
+    const isListed = places.some((part) => part.isListed);
+    const actions = first.actions.map(({ name, keys }): ActionState => {
+      const old = known.find((one) => one.name === name);
+      const digests = new Set(old?.drawn);
+      const isKept = old !== undefined && drawn.some((digest) => digests.has(digest));
+      const fresh = drawn.filter((digest) => !digests.has(digest)).length;
       const count = drawn.length === 1 ? places.length : drawn.length;
       return {
         id,
         type: first.type,
         name,
         keys,
-        ...(places.some((part) => part.isListed) ? { isListed: true as const } : {}),
+        ...(isListed ? { isListed } : {}),
         drawn,
         count: isKept ? old.count + fresh : count,
         showing: isKept ? old.showing : this.#nextShowing(),
         ...(isKept && old.uses !== undefined ? { uses: old.uses } : {}),
       };
     });
+    const functions = [...new Set(places.flatMap((part) => part.functions))];
+    return { actions, functions, length: JSON.stringify([actions, functions]).length };
   }
 
   /** Ids of runs are unique on their thread, so no showing has the name of an earlier one. */
@@ -243,20 +267,50 @@ export class ShownSurfaces {
     return digestOf([this.#runId, this.#showings]).slice(0, DIGEST);
   }
 
+  #measure(key: string, length: number): void {
+    this.#length += length - (this.#lengths.get(key) ?? 0);
+    if (length === 0) this.#lengths.delete(key);
+    else this.#lengths.set(key, length);
+  }
+
   #forgetOldest(): void {
-    const surfaces = this.#surfaces;
-    let length = 0;
-    let isOver = surfaces.size > MAX_SURFACES;
-    for (const [, state] of surfaces) length += JSON.stringify(state).length;
-    isOver ||= length > MAX_SURFACES_LENGTH;
-    if (!isOver) return;
-    const oldest = [...surfaces].toSorted(([, one], [, other]) => one.changed - other.changed);
-    for (const [key, state] of oldest) {
-      if (surfaces.size <= MAX_SURFACES && length <= MAX_SURFACES_LENGTH) return;
-      length -= JSON.stringify(state).length;
+    const isOver = (): boolean =>
+      this.#surfaces.size > MAX_SURFACES || this.#length > MAX_SURFACES_LENGTH;
+    if (!isOver()) return;
+    const oldest = [...this.#surfaces].toSorted(
+      ([, one], [, other]) => one.changed - other.changed,
+    );
+    for (const [key] of oldest) {
+      if (!isOver()) return;
       this.#drop(key);
     }
   }
+}
+
+function touch(touched: Touched, key: string, id: string): void {
+  const ids = touched.get(key);
+  if (ids === undefined) touched.set(key, new Set([id]));
+  else ids.add(id);
+}
+
+/** What the row of a surface says, within its length; `undefined` when nothing can be clicked. */
+function stateFrom({ surfaceId, sourceId, app, entries }: Draft): SurfaceState | undefined {
+  const head = { surfaceId, sourceId, changed: 0, ...(app === undefined ? {} : { app }) };
+  let length = JSON.stringify(head).length;
+  const actions: ActionState[] = [];
+  const functions: { id: string; name: string }[] = [];
+  for (const [id, entry] of entries) {
+    if (length + entry.length > MAX_SURFACE_LENGTH) continue;
+    length += entry.length;
+    actions.push(...entry.actions);
+    for (const name of entry.functions) functions.push({ id, name });
+  }
+  if (app === undefined && actions.length + functions.length === 0) return undefined;
+  return {
+    ...head,
+    ...(actions.length === 0 ? {} : { actions }),
+    ...(functions.length === 0 ? {} : { functions }),
+  };
 }
 
 /** The row of a surface. */
