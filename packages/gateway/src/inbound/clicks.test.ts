@@ -242,7 +242,8 @@ test("a used action can be used again when the person sees another form of it", 
 });
 
 test("a button that a list draws is used once for each item", async () => {
-  thread = await openSurfaceThread();
+  const shown = await openSurfaceThread();
+  thread = shown;
   const list = [
     {
       version: "v0.9",
@@ -272,9 +273,9 @@ test("a button that a list draws is used once for each item", async () => {
       },
     },
   ];
-  await thread.draw([shows(list)]);
-  const buys = (id: string, n: number): Promise<{ status: number; code: string | undefined }> =>
-    thread.send(clicks("list", id, "buy", { n }));
+  await shown.draw([shows(list)]);
+  const buys = (id: string, n: number): Promise<Answer> =>
+    shown.send(clicks("list", id, "buy", { n }));
   expect((await buys("buy", 1)).status).toBe(200);
   expect((await buys("buy", 1)).code).toBe("ERR_REQUEST_ACTION_USED");
   expect((await buys("buy:1", 2)).status).toBe(200);
