@@ -29,7 +29,7 @@ export function officialClicks(operations: readonly JsonValue[], surfaceId: stri
       for (const inner of Object.values(props.value)) visit(inner);
     } else if (Array.isArray(value)) for (const inner of value) visit(inner);
   };
-  visit(resolver.rootNode.value);
+  visit(peekValue(resolver.rootNode));
   resolver.dispose();
   return clicks;
 }
