@@ -1,3 +1,5 @@
+export { createSurfaceModel } from "./thread/model.js";
+export { DEFAULT_SURFACE_LIMITS } from "./base/limits.js";
 export type {
   ActivityPayload,
   ArgumentsPayload,
@@ -24,4 +26,4 @@ export type {
   SurfaceProblemCode,
   SurfaceUrl,
   UrlUse,
-} from "./facts.js";
+} from "./base/facts.js";

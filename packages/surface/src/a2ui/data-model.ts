@@ -33,9 +33,18 @@ export function dataSegments(path: string, isLegacy: boolean): string[] | undefi
 
 /** The data of one surface: plain JSON of its own, changed in place, each change revertible. */
 export class DataModel {
-  #root: JsonValue | undefined;
+  #root: JsonValue | undefined = {};
   /** JSON values in it. */
   values = 0;
+  /** Characters of its JSON, about. */
+  length = 0;
+
+  readonly #isLegacy: boolean;
+
+  /** @param isLegacy A2UI 0.8: missing containers are objects, and replace other values */
+  constructor(isLegacy: boolean) {
+    this.#isLegacy = isLegacy;
+  }
 
   get root(): JsonValue | undefined {
     return this.#root;
@@ -57,14 +66,15 @@ export class DataModel {
    * @returns how to take it back; undefined when renderers refuse the write
    */
   write(segments: readonly string[], value: JsonValue | undefined): Revert | undefined {
-    const added = value === undefined ? 0 : countValues(value);
+    const added = measure(value);
+    const counted = { values: this.values, length: this.length };
     if (segments.length === 0) {
-      const [before, counted] = [this.#root, this.values];
+      const before = this.#root;
       this.#root = value;
-      this.values = added;
+      Object.assign(this, added);
       return () => {
         this.#root = before;
-        this.values = counted;
+        Object.assign(this, counted);
       };
     }
     const reverts: Revert[] = [];
@@ -90,13 +100,16 @@ export class DataModel {
           ? current[segment]
           : undefined;
       if (isLast) {
-        const counted = this.values;
-        this.values += added - (known === undefined ? 0 : countValues(known));
-        reverts.push(() => (this.values = counted), put(current, segment, value));
+        const replaced = measure(known);
+        this.values += added.values - replaced.values;
+        this.length += added.length - replaced.length;
+        reverts.push(() => void Object.assign(this, counted), put(current, segment, value));
         return revertAll;
       }
-      if (known === undefined || known === null) {
-        const made: JsonValue = INDEX.test(segments[index + 1] ?? "") ? [] : {};
+      const isMissing = known === undefined || known === null;
+      if (isMissing || (this.#isLegacy && !isContainer(known))) {
+        const isList = !this.#isLegacy && INDEX.test(segments[index + 1] ?? "");
+        const made: JsonValue = isList ? [] : {};
         reverts.push(put(current, segment, made));
         current = made;
       } else current = known;
@@ -135,14 +148,39 @@ function put(
   };
 }
 
-/** JSON values in a value, itself included. */
-export function countValues(value: JsonValue): number {
-  let count = 0;
-  const open: JsonValue[] = [value];
+/** JSON values in a value, itself included, and its characters, about. */
+export function measure(value: JsonValue | undefined): { values: number; length: number } {
+  let values = 0;
+  let length = 0;
+  const open: JsonValue[] = value === undefined ? [] : [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    count += 1;
+    values += 1;
+    length += typeof next === "string" ? next.length + 2 : 4;
     if (typeof next !== "object" || next === null) continue;
-    for (const inner of Array.isArray(next) ? next : Object.values(next)) open.push(inner);
+    if (Array.isArray(next)) for (const item of next) open.push(item);
+    else {
+      for (const [key, inner] of Object.entries(next)) {
+        length += key.length + 3;
+        open.push(inner);
+      }
+    }
   }
-  return count;
+  return { values, length };
+}
+
+/** Deeper values are refused; parsed JSON is at most 64 deep. */
+const MAX_VALUE_DEPTH = 100;
+
+/**
+ * A copy of a value, which the model may change.
+ *
+ * @throws TypeError when it is nested too deep
+ */
+export function copyOf(value: JsonValue, depth = 0): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_VALUE_DEPTH) throw new TypeError("the data is nested too deep");
+  if (Array.isArray(value)) return value.map((item) => copyOf(item, depth + 1));
+  const copy: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) setMember(copy, key, copyOf(inner, depth + 1));
+  return copy;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { FunctionCaller } from "../facts.js";
+import type { FunctionCaller } from "../base/facts.js";
 
 /** The value of a function; `isExact` is false when a client may compute another one. */
 export interface FunctionValue {
@@ -37,7 +37,7 @@ function numbers(combine: (a: number, b: number) => JsonValue | undefined): Basi
 function texts(first: string, second: string, test: (a: string, b: string) => boolean) {
   return exact((args) => {
     const [a, b] = [args[first], args[second]];
-    return a === undefined || b === undefined ? undefined : test(shownAs(a), shownAs(b));
+    return a === undefined || b === undefined ? undefined : test(coerced(a), coerced(b));
   });
 }
 
@@ -109,11 +109,14 @@ const BASIC_FUNCTIONS: ReadonlyMap<string, BasicFunction> = new Map([
       return value === undefined ? undefined : within(value, args);
     }),
   ],
-  ["email", exact(({ value }) => (value === undefined ? undefined : EMAIL.test(shownAs(value))))],
+  ["email", exact(({ value }) => (value === undefined ? undefined : EMAIL.test(coerced(value))))],
   // An expression of the agent may take exponential time.
   ["regex", assumed(() => undefined)],
   ["formatNumber", formatted(() => ({}))],
-  ["formatCurrency", formatted(({ currency }) => ({ style: "currency", currency: shownAs(currency) }))],
+  [
+    "formatCurrency",
+    formatted(({ currency }) => ({ style: "currency", currency: shownAs(currency) })),
+  ],
   // Patterns may contain quoted words, which are among the texts of the component.
   ["formatDate", assumed(({ value }) => (value === undefined ? undefined : shownAs(value)))],
   [
@@ -148,6 +151,11 @@ export function computeFunction(name: string, args: JsonObject): FunctionValue {
 
 function isFilled(value: JsonValue): boolean {
   return value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
+}
+
+/** A value as functions of texts coerce it: an object becomes `[object Object]`. */
+function coerced(value: JsonValue): string {
+  return String(value as string);
 }
 
 /** A value as text, as renderers put it on the screen: an object as its JSON. */

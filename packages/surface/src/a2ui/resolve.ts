@@ -1,8 +1,8 @@
 import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { SurfaceFunctionCall, SurfaceLimits } from "../facts.js";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import type { SurfaceFunctionCall, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { dataSegments } from "./data-model.js";
 import type { DataModel } from "./data-model.js";
 import { ExpressionError, parseFormatString } from "./expression.js";
@@ -28,6 +28,8 @@ export interface Scope {
   readonly problems: Problems;
   readonly surfaceId: string;
   readonly place: string;
+  /** Whether the surface has a component of this id. */
+  isComponent(id: string): boolean;
   /** Data paths that an input changes. */
   isInputPath(path: string): boolean;
 }
@@ -80,7 +82,12 @@ export class Resolver {
     const trace: Trace = { paths: new Set(), alternatives: [], isExact: true };
     const resolved = this.#value(value, pointer, trace, 0);
     for (const path of trace.paths) this.paths.add(path);
-    return { value: resolved, paths: [...trace.paths], alternatives: trace.alternatives, isExact: trace.isExact };
+    return {
+      value: resolved,
+      paths: [...trace.paths],
+      alternatives: trace.alternatives,
+      isExact: trace.isExact,
+    };
   }
 
   /** The arguments of a call that an action makes, without calling it. */
@@ -88,7 +95,10 @@ export class Resolver {
     const trace: Trace = { paths: new Set(), alternatives: [], isExact: true };
     const args = this.#arguments(call, pointer, trace, 0);
     for (const path of trace.paths) this.paths.add(path);
-    return { args, resolved: { value: args, paths: [...trace.paths], alternatives: [], isExact: trace.isExact } };
+    return {
+      args,
+      resolved: { value: args, paths: [...trace.paths], alternatives: [], isExact: trace.isExact },
+    };
   }
 
   #value(value: JsonValue, pointer: string, trace: Trace, depth: number): JsonValue | undefined {
@@ -104,12 +114,19 @@ export class Resolver {
     const name = String(value["call"]);
     if (name === "formatString") return this.#formatString(args, pointer, trace, depth);
     if (!isBasicFunction(name)) {
-      this.scope.problems.add("surface/unknown-function", false, this.scope.surfaceId, this.scope.place, `The function ${named(name)} is not in the basic catalogue, so its value is unknown.`);
+      this.scope.problems.add(
+        "surface/unknown-function",
+        false,
+        this.scope.surfaceId,
+        this.scope.place,
+        `The function ${named(name)} is not in the basic catalogue, so its value is unknown.`,
+      );
     }
     if (name === "pluralize" || name === "formatDate") {
       for (const text of Object.values(args)) trace.alternatives.push(shownAs(text));
     }
-    const index = name === "@index" ? { index: Number(/(\d+)\/?$/.exec(this.scope.path)?.[1] ?? 0) } : {};
+    const index =
+      name === "@index" ? { index: Number(/(\d+)\/?$/.exec(this.scope.path)?.[1] ?? 0) } : {};
     const result = computeFunction(name, { ...args, ...index });
     if (!result.isExact) trace.isExact = false;
     return result.value;
@@ -143,11 +160,22 @@ export class Resolver {
       }
     }
     const name = String(call["call"]);
-    this.calls.push({ name, args, caller: callerOf(name), isBasic: isBasicFunction(name), path: pointer });
+    this.calls.push({
+      name,
+      args,
+      caller: callerOf(name),
+      isBasic: isBasicFunction(name),
+      path: pointer,
+    });
     return args;
   }
 
-  #formatString(args: JsonObject, pointer: string, trace: Trace, depth: number): JsonValue | undefined {
+  #formatString(
+    args: JsonObject,
+    pointer: string,
+    trace: Trace,
+    depth: number,
+  ): JsonValue | undefined {
     const { value } = args;
     // The official renderer coerces a missing template to this word.
     const text = value === undefined ? "undefined" : String(value);
@@ -157,7 +185,8 @@ export class Resolver {
       let shown = "";
       for (const part of parseFormatString(text)) {
         const resolved = shownAs(this.#value(part, pointer, trace, depth + 1));
-        if (shown.length + resolved.length > this.scope.limits.maxTextLength) return this.#overLimit(trace);
+        if (shown.length + resolved.length > this.scope.limits.maxTextLength)
+          return this.#overLimit(trace);
         shown += resolved;
       }
       return shown;
@@ -172,12 +201,24 @@ export class Resolver {
   }
 
   #malformed(sentence: string): void {
-    this.scope.problems.add("surface/malformed-expression", false, this.scope.surfaceId, this.scope.place, sentence);
+    this.scope.problems.add(
+      "surface/malformed-expression",
+      false,
+      this.scope.surfaceId,
+      this.scope.place,
+      sentence,
+    );
   }
 
   #overLimit(trace: Trace): undefined {
     trace.isExact = false;
-    this.scope.problems.add("surface/over-limit", true, this.scope.surfaceId, this.scope.place, "The bindings and functions of a component take more steps, levels or characters than allowed. Fix: make them shorter, or raise the limit.");
+    this.scope.problems.add(
+      "surface/over-limit",
+      true,
+      this.scope.surfaceId,
+      this.scope.place,
+      "The bindings and functions of a component take more steps, levels or characters than allowed. Fix: make them shorter, or raise the limit.",
+    );
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { printableText } from "@countersign/core";
 import type { SurfaceProblem, SurfaceProblemCode } from "./facts.js";
 
 /** Collects the problems of one payload; beyond the limit only that there are more. */
@@ -38,5 +39,5 @@ export class Problems {
 /** A name of the payload in a sentence: short, without control characters. */
 export function named(text: string): string {
   const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return JSON.stringify(short.toWellFormed());
+  return `"${printableText(short)}"`;
 }

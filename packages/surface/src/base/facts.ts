@@ -313,11 +313,11 @@ export interface ShownAction {
 
 /** Limits of one thread's model. Beyond one the payload is undecided (`surface/over-limit`). */
 export interface SurfaceLimits {
-  /** Surfaces of a thread; 64 by default. */
+  /** Surfaces of a thread, 256 by default; beyond them the oldest message is forgotten. */
   readonly maxSurfaces: number;
-  /** Definitions in one surface; 10,000. */
+  /** Definitions in one surface; 6,000. */
   readonly maxComponents: number;
-  /** Drawn components in one surface: definitions times list items; 20,000. */
+  /** Drawn components in one surface: definitions times list items; 6,000. One write may change them all. */
   readonly maxInstances: number;
   /** Nesting of drawn components; 100. */
   readonly maxDepth: number;
@@ -329,7 +329,7 @@ export interface SurfaceLimits {
   readonly maxPropertyValues: number;
   /** JSON values of one data model; 100,000. */
   readonly maxDataValues: number;
-  /** Characters of definitions, data and HTML of a thread, by their JSON; 8 Mi. */
+  /** Characters of definitions and data of a thread, 8 Mi; beyond them the oldest message is forgotten. */
   readonly maxModelLength: number;
   /** Characters of one HTML document with styles and scripts; 1 Mi. */
   readonly maxHtmlLength: number;

@@ -1,0 +1,466 @@
+import { isJsonObject } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { RemovedComponent, SurfaceComponent, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
+import { DataModel, dataSegments, measure } from "./data-model.js";
+import type { Revert } from "./data-model.js";
+import type { ChildReference, Definition } from "./definition.js";
+import { describeInstance } from "./describe.js";
+import { createInstance, instanceKey, isActing } from "./instance.js";
+import type { Instance, SurfaceSettings } from "./instance.js";
+import { readComponent } from "./read-component.js";
+import { Readers, tokenOf } from "./readers.js";
+import type { Reading } from "./readers.js";
+import { absolutePath, escapeSegment } from "./resolve.js";
+
+/** What changed since the last collection. */
+export interface SurfaceChanges {
+  readonly components: SurfaceComponent[];
+  readonly removed: RemovedComponent[];
+}
+
+/** The places that one reference draws its component for. */
+interface ChildScopes {
+  readonly count: number;
+  /** Whether the place of an index never changes. */
+  readonly isIndexed: boolean;
+  at(index: number): string;
+}
+
+/**
+ * One A2UI surface: definitions and data, and the tree of drawn components, which follows each
+ * change at a cost that depends on the change.
+ */
+export class A2uiSurface {
+  readonly surfaceId: string;
+  readonly sourceId: string;
+  readonly isLegacy: boolean;
+  readonly definitions = new Map<string, Definition>();
+  readonly data: DataModel;
+  /** Characters of the definitions. */
+  #length = 0;
+  readonly #limits: SurfaceLimits;
+  readonly #instances = new Map<string, Instance>();
+  readonly #byId = new Map<string, Set<Instance>>();
+  readonly #waiting = new Map<string, Set<Instance>>();
+  readonly #readers = new Readers<Instance>();
+  readonly #inputPaths = new Map<string, number>();
+  #settings: SurfaceSettings;
+  #root: Instance | undefined;
+  /** Components to read again, and components with references to link again. */
+  readonly #rebuild = new Set<Instance>();
+  readonly #relink = new Map<Instance, Set<number>>();
+  /** Components that were read again, and components with other children. */
+  readonly #touched = new Set<Instance>();
+  readonly #relinked = new Set<Instance>();
+  readonly #removed = new Map<string, Instance>();
+  #problems: Problems;
+
+  constructor(
+    surfaceId: string,
+    sourceId: string,
+    settings: SurfaceSettings,
+    isLegacy: boolean,
+    limits: SurfaceLimits,
+    problems: Problems,
+  ) {
+    this.surfaceId = surfaceId;
+    this.sourceId = sourceId;
+    this.isLegacy = isLegacy;
+    this.data = new DataModel(isLegacy);
+    this.#settings = settings;
+    this.#limits = limits;
+    this.#problems = problems;
+  }
+
+  /** Characters of definitions and data. */
+  get length(): number {
+    return this.#length + this.data.length;
+  }
+
+  get settings(): SurfaceSettings {
+    return this.#settings;
+  }
+
+  /** The drawn components of an id. */
+  drawn(id: string): readonly Instance[] {
+    return [...(this.#byId.get(id) ?? [])];
+  }
+
+  configure(settings: SurfaceSettings): void {
+    const hasNewRoot = settings.rootId !== this.#settings.rootId;
+    this.#settings = settings;
+    if (hasNewRoot) this.#replaceRoot();
+  }
+
+  /** Defines a component, or removes its definition. */
+  define(id: string, definition: Definition | undefined): void {
+    const before = this.definitions.get(id);
+    if (before?.text === definition?.text) return;
+    this.#length += (definition?.text.length ?? 0) - (before?.text.length ?? 0);
+    const drawn = this.#byId.get(id) ?? [];
+    if (definition === undefined) {
+      this.definitions.delete(id);
+      for (const instance of drawn) {
+        for (const parent of instance.parents.keys()) this.#rebuild.add(parent);
+      }
+    } else {
+      this.definitions.set(id, definition);
+      for (const instance of drawn) {
+        instance.definition = definition;
+        this.#rebuild.add(instance);
+      }
+      for (const parent of this.#waiting.get(id) ?? []) {
+        for (const slot of parent.waits.get(id) ?? []) {
+          // A text of an unknown component turns out to be the id of a child.
+          if (parent.references[slot]?.isCertain === false) this.#rebuild.add(parent);
+          else this.#linkLater(parent, slot);
+        }
+        parent.waits.delete(id);
+      }
+      this.#waiting.delete(id);
+    }
+    if (id === this.#settings.rootId) this.#replaceRoot();
+  }
+
+  /** Writes data; undefined when renderers refuse the path. */
+  write(path: string, value: JsonValue | undefined): Revert | undefined {
+    const segments = dataSegments(path, this.isLegacy);
+    if (segments === undefined) return undefined;
+    // Renderers of 0.8 keep the data when its root would not be an object.
+    if (this.isLegacy && segments.length === 0 && !isJsonObject(value)) return () => {};
+    const kept = segments.length === 0 ? 0 : this.data.values;
+    if (kept + measure(value).values > this.#limits.maxDataValues) {
+      this.#overLimit("maxDataValues");
+      return () => {};
+    }
+    const concerned = this.#readers.concerned(segments);
+    const before = concerned.map((one) => tokenOf(this.data.read(one.segments), one.reading));
+    const revert = this.data.write(segments, value);
+    if (revert === undefined) return undefined;
+    for (const [index, one] of concerned.entries()) {
+      const after = tokenOf(this.data.read(one.segments), one.reading);
+      if (after !== before[index]) this.#changed(one.reader, one.reading);
+    }
+    return () => {
+      for (const one of this.#readers.concerned(segments)) this.#changed(one.reader, one.reading);
+      revert();
+    };
+  }
+
+  /** Brings the drawn components up to date and hands over what changed. */
+  collect(problems: Problems): SurfaceChanges {
+    this.#problems = problems;
+    while (this.#rebuild.size + this.#relink.size > 0) {
+      for (const instance of this.#rebuild) {
+        this.#rebuild.delete(instance);
+        this.#relink.delete(instance);
+        this.#update(instance);
+      }
+      for (const [instance, slots] of this.#relink) {
+        this.#relink.delete(instance);
+        for (const slot of slots) this.#linkSlot(instance, slot);
+      }
+    }
+    const components: SurfaceComponent[] = [];
+    const place = {
+      surfaceId: this.surfaceId,
+      sourceId: this.sourceId,
+      catalogueId: this.#settings.catalogueId,
+    };
+    for (const instance of this.#withActingParents()) {
+      const described = describeInstance(instance, place, this.#limits, problems);
+      this.#removed.delete(instance.key);
+      const isChanged = instance.described?.subtreeHash !== described.subtreeHash;
+      instance.described = described;
+      if (isChanged) components.push(described);
+    }
+    this.#touched.clear();
+    this.#relinked.clear();
+    const removed = [...this.#removed.values()].flatMap((instance) => this.#asRemoved(instance));
+    this.#removed.clear();
+    return { components, removed };
+  }
+
+  /** Everything drawn, as removed: the surface is deleted. */
+  removeAll(): RemovedComponent[] {
+    return [...this.#instances.values()].flatMap((instance) => this.#asRemoved(instance));
+  }
+
+  /** Everything drawn, as it was described last. */
+  described(): SurfaceComponent[] {
+    return [...this.#instances.values()].flatMap(({ described }) => described ?? []);
+  }
+
+  #asRemoved({ described }: Instance): RemovedComponent[] {
+    if (described === undefined) return [];
+    const { componentType, componentId, scope } = described;
+    return [
+      { componentType, componentId, surfaceId: this.surfaceId, sourceId: this.sourceId, scope },
+    ];
+  }
+
+  #changed(instance: Instance, reading: Reading): void {
+    if (reading === "value") {
+      this.#rebuild.add(instance);
+      return;
+    }
+    for (const [slot, { list }] of instance.references.entries()) {
+      if (list !== undefined) this.#linkLater(instance, slot);
+    }
+  }
+
+  #linkLater(instance: Instance, slot: number): void {
+    const slots = this.#relink.get(instance);
+    if (slots === undefined) this.#relink.set(instance, new Set([slot]));
+    else slots.add(slot);
+  }
+
+  #replaceRoot(): void {
+    const { rootId } = this.#settings;
+    const definition = rootId === undefined ? undefined : this.definitions.get(rootId);
+    const before = this.#root;
+    this.#root = definition && this.#instance(definition, "/");
+    if (before !== undefined && before !== this.#root) this.#release(before);
+  }
+
+  /** The drawn component of a definition at a place of the data; undefined over the limit. */
+  #instance(definition: Definition, scope: string): Instance | undefined {
+    const key = instanceKey(definition.id, scope);
+    const known = this.#instances.get(key);
+    if (known !== undefined) return known;
+    if (this.#instances.size >= this.#limits.maxInstances) {
+      this.#overLimit("maxInstances");
+      return undefined;
+    }
+    const instance = createInstance(definition, scope, this.#removed.get(key)?.described);
+    this.#instances.set(key, instance);
+    let drawn = this.#byId.get(definition.id);
+    if (drawn === undefined) this.#byId.set(definition.id, (drawn = new Set()));
+    drawn.add(instance);
+    this.#rebuild.add(instance);
+    return instance;
+  }
+
+  /** Reads a drawn component again and links its children. */
+  #update(instance: Instance): void {
+    const { inputPaths } = instance.own;
+    const { references } = instance.definition;
+    instance.own = readComponent(instance.definition, {
+      data: this.data,
+      path: instance.scope,
+      isLegacy: this.isLegacy,
+      limits: this.#limits,
+      problems: this.#problems,
+      surfaceId: this.surfaceId,
+      place: `${this.surfaceId}/${instance.definition.id}`,
+      isComponent: (id) => this.definitions.has(id),
+      isInputPath: (path) => this.#inputPaths.has(path),
+    });
+    this.#forgetReads(instance);
+    for (const path of instance.own.paths)
+      this.#register(instance, dataSegments(path, false), "value");
+    for (const { list } of references) {
+      if (list === undefined) continue;
+      const path = absolutePath(list, instance.scope, false);
+      this.#register(instance, dataSegments(path, this.isLegacy), "items");
+    }
+    // New ones first: a path that stays an input is not reported to its readers.
+    for (const path of instance.own.inputPaths) this.#countInput(path, 1, instance);
+    for (const path of inputPaths) this.#countInput(path, -1, instance);
+    // Children that old and new references share stay drawn.
+    const before = instance.references === references ? [] : instance.slots;
+    if (instance.references !== references) instance.slots = references.map(() => []);
+    instance.references = references;
+    for (const slot of references.keys()) this.#linkSlot(instance, slot);
+    for (const child of before.flat()) this.#drop(instance, child);
+    this.#touched.add(instance);
+  }
+
+  #register(instance: Instance, segments: readonly string[] | undefined, reading: Reading): void {
+    if (segments === undefined) return;
+    this.#readers.add(segments, reading, instance);
+    instance.reads.push({ segments, reading });
+  }
+
+  #forgetReads(instance: Instance): void {
+    for (const { segments, reading } of instance.reads) {
+      this.#readers.remove(segments, reading, instance);
+    }
+    instance.reads = [];
+    for (const id of instance.waits.keys()) {
+      const waiting = this.#waiting.get(id);
+      waiting?.delete(instance);
+      if (waiting?.size === 0) this.#waiting.delete(id);
+    }
+    instance.waits.clear();
+  }
+
+  /** A text that is made of what a person types is not known any more, or known again. */
+  #countInput(path: string, step: 1 | -1, instance: Instance): void {
+    const count = (this.#inputPaths.get(path) ?? 0) + step;
+    if (count > 0) this.#inputPaths.set(path, count);
+    else this.#inputPaths.delete(path);
+    if (count !== (step === 1 ? 1 : 0)) return;
+    for (const reader of this.#readers.at(dataSegments(path, false) ?? [])) {
+      if (reader !== instance) this.#rebuild.add(reader);
+    }
+  }
+
+  /** Draws what one reference of a component names, and drops what it named before. */
+  #linkSlot(instance: Instance, slot: number): void {
+    const reference = instance.references[slot];
+    const children = instance.slots[slot];
+    if (reference === undefined || children === undefined) return;
+    const definition = this.definitions.get(reference.id);
+    if (definition === undefined) this.#wait(instance, reference, slot);
+    const scopes = this.#scopes(instance, reference);
+    const wanted = definition === undefined ? 0 : scopes.count;
+    const first = children[0];
+    const isKept =
+      scopes.isIndexed && first?.definition === definition && first?.scope === scopes.at(0);
+    let index = isKept ? Math.min(children.length, wanted) : 0;
+    for (; definition !== undefined && index < wanted; index += 1) {
+      const scope = scopes.at(index);
+      const known = children[index];
+      if (known?.definition === definition && known.scope === scope) continue;
+      const child = this.#adopt(instance, definition, scope);
+      if (child === undefined) break;
+      children[index] = child;
+      if (known !== undefined) this.#drop(instance, known);
+    }
+    for (const rest of children.splice(index)) this.#drop(instance, rest);
+    this.#relinked.add(instance);
+  }
+
+  #scopes(instance: Instance, { list }: ChildReference): ChildScopes {
+    const { scope } = instance;
+    if (list === undefined) return { count: 1, isIndexed: false, at: () => scope };
+    const path = absolutePath(list, scope, false);
+    const segments = dataSegments(path, this.isLegacy);
+    const value = segments && this.data.read(segments);
+    const base = path.endsWith("/") ? path.slice(0, -1) : path;
+    if (Array.isArray(value)) {
+      return { count: value.length, isIndexed: true, at: (index) => `${base}/${index}` };
+    }
+    if (!this.isLegacy || !isJsonObject(value))
+      return { count: 0, isIndexed: false, at: () => path };
+    const keys = Object.keys(value);
+    const at = (index: number): string => `${base}/${escapeSegment(keys[index] ?? "")}`;
+    return { count: keys.length, isIndexed: false, at };
+  }
+
+  #wait(instance: Instance, { id, isCertain }: ChildReference, slot: number): void {
+    let waiting = this.#waiting.get(id);
+    if (waiting === undefined) this.#waiting.set(id, (waiting = new Set()));
+    waiting.add(instance);
+    const slots = instance.waits.get(id);
+    if (slots === undefined) instance.waits.set(id, [slot]);
+    else slots.push(slot);
+    if (!isCertain) return;
+    const place = `${this.surfaceId}/${instance.definition.id}`;
+    this.#problems.add(
+      "surface/unresolved-child",
+      false,
+      this.surfaceId,
+      place,
+      `The component refers to ${named(id)}, which is not defined.`,
+    );
+  }
+
+  #adopt(parent: Instance, definition: Definition, scope: string): Instance | undefined {
+    const verdict = this.#reach(parent, instanceKey(definition.id, scope));
+    if (verdict === "cycle") {
+      const place = `${this.surfaceId}/${definition.id}`;
+      this.#problems.add(
+        "surface/cycle",
+        true,
+        this.surfaceId,
+        place,
+        "The component contains itself.",
+      );
+    }
+    if (verdict === "deep") this.#overLimit("maxDepth");
+    if (verdict !== "fine") return undefined;
+    const child = this.#instance(definition, scope);
+    child?.parents.set(parent, (child.parents.get(parent) ?? 0) + 1);
+    return child;
+  }
+
+  /** Walks the ancestors level by level; each is looked at once. */
+  #reach(parent: Instance, key: string): "cycle" | "deep" | "fine" {
+    let level = new Set([parent]);
+    const seen = new Set<Instance>();
+    for (let depth = 1; level.size > 0; depth += 1) {
+      if (depth >= this.#limits.maxDepth || seen.size > this.#limits.maxDepth * 8) return "deep";
+      const above = new Set<Instance>();
+      for (const instance of level) {
+        if (instance.key === key) return "cycle";
+        seen.add(instance);
+        for (const next of instance.parents.keys()) if (!seen.has(next)) above.add(next);
+      }
+      level = above;
+    }
+    return "fine";
+  }
+
+  #drop(parent: Instance, child: Instance): void {
+    const count = (child.parents.get(parent) ?? 0) - 1;
+    if (count > 0) child.parents.set(parent, count);
+    else child.parents.delete(parent);
+    this.#release(child);
+  }
+
+  /** Removes a drawn component without parents, and what only it draws. */
+  #release(first: Instance): void {
+    const open = [first];
+    for (let instance = open.pop(); instance !== undefined; instance = open.pop()) {
+      if (instance.parents.size > 0 || instance === this.#root) continue;
+      if (this.#instances.get(instance.key) !== instance) continue;
+      this.#forgetReads(instance);
+      for (const path of instance.own.inputPaths) this.#countInput(path, -1, instance);
+      const drawn = this.#byId.get(instance.definition.id);
+      drawn?.delete(instance);
+      if (drawn?.size === 0) this.#byId.delete(instance.definition.id);
+      this.#instances.delete(instance.key);
+      if (instance.described !== undefined) this.#removed.set(instance.key, instance);
+      this.#rebuild.delete(instance);
+      this.#relink.delete(instance);
+      this.#touched.delete(instance);
+      this.#relinked.delete(instance);
+      for (const child of instance.slots.flat()) {
+        child.parents.delete(instance);
+        open.push(child);
+      }
+      instance.slots = [];
+    }
+  }
+
+  /** The changed components, and those above whose label is read from them. */
+  #withActingParents(): Set<Instance> {
+    const found = new Set(this.#touched);
+    for (const instance of this.#relinked) if (isActing(instance)) found.add(instance);
+    const seen = new Set([...this.#touched, ...this.#relinked]);
+    const open = [...seen];
+    for (let instance = open.pop(); instance !== undefined; instance = open.pop()) {
+      for (const parent of instance.parents.keys()) {
+        if (seen.has(parent)) continue;
+        seen.add(parent);
+        open.push(parent);
+        if (isActing(parent)) found.add(parent);
+      }
+    }
+    return found;
+  }
+
+  #overLimit(limit: keyof SurfaceLimits): void {
+    this.#problems.add(
+      "surface/over-limit",
+      true,
+      this.surfaceId,
+      `${this.surfaceId} ${limit}`,
+      `The surface is over ${limit} of ${this.#limits[limit]}. Fix: send a smaller surface, or raise the limit.`,
+    );
+  }
+}

@@ -1,0 +1,35 @@
+import type { A2uiSurface } from "../a2ui/surface.js";
+import type {
+  RemovedComponent,
+  SurfaceComponent,
+  SurfaceFunctionCall,
+  SurfaceInfo,
+} from "../base/facts.js";
+import { Problems } from "../base/problems.js";
+
+/** What one payload changes, and how to take it back. */
+export class Changes {
+  readonly problems: Problems;
+  isSurface = false;
+  readonly components: SurfaceComponent[] = [];
+  readonly removed: RemovedComponent[] = [];
+  readonly infos = new Map<unknown, SurfaceInfo>();
+  readonly functionCalls: SurfaceFunctionCall[] = [];
+  /** Surfaces to bring up to date. */
+  readonly touched = new Set<A2uiSurface>();
+  readonly #reverts: (() => void)[] = [];
+
+  constructor(problems: Problems) {
+    this.problems = problems;
+  }
+
+  /** Notes how to take back what was just done. */
+  onUndo(revert: () => void): void {
+    this.#reverts.push(revert);
+  }
+
+  undo(): void {
+    for (const revert of this.#reverts.splice(0).toReversed()) revert();
+    for (const surface of this.touched) surface.collect(new Problems(1));
+  }
+}

@@ -1,0 +1,287 @@
+import { isJsonObject, ownMember, parseJson, parseLeniently } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type {
+  ActivityPayload,
+  ArgumentsPayload,
+  ShownAction,
+  SurfaceComponent,
+  SurfaceFacts,
+  SurfaceInfo,
+  SurfaceLimits,
+  SurfaceModel,
+  SurfaceModelOptions,
+  SurfacePayload,
+} from "../base/facts.js";
+import { Changes } from "./changes.js";
+import { resolveSurfaceLimits } from "../base/limits.js";
+import { findUi } from "../payload/find-ui.js";
+import { readPartialObject } from "../payload/partial-json.js";
+import { Problems } from "../base/problems.js";
+import { Sources } from "./sources.js";
+import { readApp, readResource, readSandbox } from "./views.js";
+
+const A2UI_TOOLS = ["render_a2ui"];
+const HTML_TOOLS = ["generateSandboxedUi"];
+/** A text of arguments is read again when it has grown by this factor, and at its end. */
+const GROWTH = 1.25;
+/** Calls whose arguments are followed at once; of others only the whole text is read. */
+const MAX_OPEN_CALLS = 256;
+
+/**
+ * Makes the model of the generative UI that one thread shows.
+ *
+ * @example
+ * const model = createSurfaceModel();
+ * const facts = model.apply({ kind: "activity", messageId: "m1", activityType: "a2ui-surface", content });
+ * for (const component of facts.components) console.log(component.componentId, component.label);
+ *
+ * @throws TypeError when a limit is unknown or not a positive integer
+ */
+export function createSurfaceModel(options: SurfaceModelOptions = {}): SurfaceModel {
+  return new Model(options);
+}
+
+class Model implements SurfaceModel {
+  readonly #limits: SurfaceLimits;
+  readonly #a2uiTools: ReadonlySet<string>;
+  readonly #htmlTools: ReadonlySet<string>;
+  readonly #sources: Sources;
+  /** Length of the arguments that were read last, by call. */
+  readonly #openCalls = new Map<string, number>();
+  #last: Changes | undefined;
+
+  constructor({ limits, renderTools }: SurfaceModelOptions) {
+    this.#limits = resolveSurfaceLimits(limits);
+    this.#a2uiTools = new Set(renderTools?.a2ui ?? A2UI_TOOLS);
+    this.#htmlTools = new Set(renderTools?.html ?? HTML_TOOLS);
+    this.#sources = new Sources(this.#limits);
+  }
+
+  get surfaces(): readonly SurfaceInfo[] {
+    return this.#sources.infos();
+  }
+
+  apply(payload: SurfacePayload): SurfaceFacts {
+    const changes = new Changes(new Problems(this.#limits.maxProblems));
+    this.#last = changes;
+    try {
+      this.#apply(payload, changes);
+      return this.#sources.finish(changes);
+    } catch {
+      // Whatever a value did to this code, the client may show it.
+      changes.undo();
+      this.#last = undefined;
+      return UNREADABLE;
+    }
+  }
+
+  undo(): void {
+    this.#last?.undo();
+    this.#last = undefined;
+  }
+
+  findAction(surfaceId: string, componentId: string, actionName: string): ShownAction | undefined {
+    for (const drawn of this.#sources.drawn(surfaceId, componentId)) {
+      const [first] = drawn;
+      const action = first?.actions.find(
+        ({ name, kind }) => kind === "event" && name === actionName,
+      );
+      if (first === undefined || action === undefined) continue;
+      const { componentType, label, subtreeHash, kind } = first;
+      const scopes = drawn.map(({ scope }) => scope);
+      return {
+        componentType,
+        componentId: first.componentId,
+        scopes,
+        action,
+        label,
+        subtreeHash,
+        surfaceKind: kind,
+      };
+    }
+    return undefined;
+  }
+
+  component(surfaceId: string, componentId: string, scope?: string): SurfaceComponent | undefined {
+    for (const drawn of this.#sources.drawn(surfaceId, componentId)) {
+      const found = drawn.find((one) => scope === undefined || one.scope === scope);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #apply(payload: SurfacePayload, changes: Changes): void {
+    switch (payload.kind) {
+      case "activity":
+        this.#activity(payload, changes);
+        return;
+      case "arguments":
+        this.#arguments(payload, changes);
+        return;
+      case "result":
+        this.#found(payload.content, payload.toolCallId, payload.agent, changes, false);
+        return;
+      case "resource":
+        this.#found(payload.content, payload.sourceId, undefined, changes, false);
+        return;
+      case "removal":
+        for (const id of payload.messageIds) this.#sources.remove(id, changes);
+    }
+  }
+
+  #activity(payload: ActivityPayload, changes: Changes): void {
+    const { messageId, activityType, content, agent } = payload;
+    const isHtml =
+      isJsonObject(content) && (activityType === "open-generative-ui" || isSandbox(content));
+    if (isHtml) this.#sandbox(content, messageId, content["generating"] === false, changes);
+    // The type says what a client draws, and a delta may change it: everything there is judged.
+    if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
+    // What the activity showed before is gone, whatever it is now.
+    this.#sources.remove(messageId, changes);
+    changes.isSurface ||= activityType === "a2ui-surface" || activityType === "mcp-apps";
+  }
+
+  /** Applies the user interface in a value; false when there is none. */
+  #found(
+    content: JsonValue,
+    sourceId: string,
+    agent: string | undefined,
+    changes: Changes,
+    isWhole: boolean,
+  ): boolean {
+    const found = findUi(content, changes.problems, this.#limits);
+    const operations = found.filter((one) => one.kind === "a2ui");
+    if (operations.length > 0 || (isWhole && this.#sources.has(sourceId))) {
+      changes.isSurface = true;
+      this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes);
+    }
+    for (const one of found) {
+      const isKnown = this.#sources.hasView(sourceId);
+      if (one.kind === "app") {
+        this.#sources.show(readApp(one.content, sourceId, isKnown), sourceId, changes);
+      } else if (one.kind === "resource") {
+        const view = readResource(one, sourceId, isKnown, this.#limits, changes.problems);
+        this.#sources.show(view, sourceId, changes);
+      }
+    }
+    return found.length > 0;
+  }
+
+  #sandbox(content: JsonObject, sourceId: string, isComplete: boolean, changes: Changes): void {
+    const isKnown = this.#sources.hasView(sourceId);
+    const view = readSandbox(
+      content,
+      sourceId,
+      isComplete,
+      isKnown,
+      this.#limits,
+      changes.problems,
+    );
+    this.#sources.show(view, sourceId, changes);
+  }
+
+  #arguments(payload: ArgumentsPayload, changes: Changes): void {
+    const { toolCallId, name, text, complete, agent } = payload;
+    const isHtml = this.#htmlTools.has(name);
+    if (!isHtml && !this.#a2uiTools.has(name)) return;
+    changes.isSurface = true;
+    const read = complete
+      ? this.#wholeArguments(payload, changes)
+      : this.#partialArguments(toolCallId, text);
+    if (read === undefined) return;
+    const { members, open } = read;
+    if (isHtml) {
+      this.#sandbox(members, toolCallId, complete, changes);
+      return;
+    }
+    const operations = operationsOf(members, open);
+    if (operations !== undefined) {
+      const found = [{ operations, place: "" }];
+      this.#sources.applyOperations(found, toolCallId, agent, true, changes);
+    } else if (complete) {
+      const before = changes.problems.list.length;
+      if (this.#found(members, toolCallId, agent, changes, true)) return;
+      const values = Object.values(members);
+      const isFound = values.some((value) => this.#found(value, toolCallId, agent, changes, true));
+      if (isFound || changes.problems.list.length > before) return;
+      changes.problems.add(
+        "surface/unreadable",
+        true,
+        undefined,
+        toolCallId,
+        "The arguments of the rendering tool have no components. Fix: send surfaceId and components.",
+      );
+    }
+  }
+
+  #wholeArguments(
+    { toolCallId, text }: ArgumentsPayload,
+    { problems }: Changes,
+  ): { members: JsonObject; open: undefined } | undefined {
+    this.#openCalls.delete(toolCallId);
+    let value: JsonValue | undefined;
+    try {
+      value = parseJson(text, { maxBytes: this.#limits.maxModelLength });
+    } catch {
+      problems.add(
+        "surface/unreadable",
+        true,
+        undefined,
+        toolCallId,
+        "The arguments of the rendering tool are not JSON of one meaning, or too long. Fix: send one JSON object without duplicate keys.",
+      );
+      value = text.length > this.#limits.maxModelLength ? undefined : parseLeniently(text);
+    }
+    return isJsonObject(value) ? { members: value, open: undefined } : undefined;
+  }
+
+  #partialArguments(toolCallId: string, text: string) {
+    const last = this.#openCalls.get(toolCallId) ?? 0;
+    if (text.length < last * GROWTH || text.length > this.#limits.maxModelLength) return undefined;
+    if (last === 0 && this.#openCalls.size >= MAX_OPEN_CALLS) return undefined;
+    this.#openCalls.set(toolCallId, Math.max(text.length, 1));
+    return readPartialObject(text);
+  }
+}
+
+/** The operations that middleware makes of the arguments of `render_a2ui`. */
+function operationsOf(members: JsonObject, open: string | undefined): JsonValue[] | undefined {
+  const { surfaceId, catalogId, components, data } = members;
+  // Nothing is painted before the list of components is complete.
+  if (!Array.isArray(components) || open === "components" || surfaceId === undefined)
+    return undefined;
+  const catalogue = catalogId === undefined ? {} : { catalogId };
+  const operations: JsonValue[] = [
+    { version: "v0.9", createSurface: { surfaceId, ...catalogue } },
+    { version: "v0.9", updateComponents: { surfaceId, components } },
+  ];
+  if (data !== undefined)
+    operations.push({ version: "v0.9", updateDataModel: { surfaceId, path: "/", value: data } });
+  return operations;
+}
+
+/** Whether an activity has the content of an open generative UI, whatever its type. */
+function isSandbox(content: JsonObject): boolean {
+  const hasHtml = ownMember(content, "html") !== undefined;
+  return (
+    hasHtml &&
+    ["generating", "initialHeight", "htmlComplete"].some((name) => Object.hasOwn(content, name))
+  );
+}
+
+const UNREADABLE: SurfaceFacts = {
+  isSurface: true,
+  components: [],
+  removed: [],
+  surfaces: [],
+  functionCalls: [],
+  problems: [
+    {
+      code: "surface/unreadable",
+      isUndecided: true,
+      surfaceId: undefined,
+      place: "",
+      sentence: "The payload could not be read. Fix: send plain JSON within the limits.",
+    },
+  ],
+};

@@ -1,0 +1,418 @@
+import { isJsonObject } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { copyOf } from "../a2ui/data-model.js";
+import { callerOf, isBasicFunction } from "../a2ui/functions.js";
+import { readOperation } from "../a2ui/operations.js";
+import type { Operation } from "../a2ui/operations.js";
+import { A2uiSurface } from "../a2ui/surface.js";
+import type { Changes } from "./changes.js";
+import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import { readDefinition } from "./read-definition.js";
+import type { View } from "./views.js";
+
+/** One message or call with what it shows; clients keep the surfaces of each apart. */
+interface Source {
+  readonly id: string;
+  readonly agent: string | undefined;
+  readonly surfaces: Map<string, A2uiSurface>;
+  view: View | undefined;
+}
+
+/** A list of operations with its place in the payload. */
+export interface OperationList {
+  readonly operations: readonly JsonValue[];
+  readonly place: string;
+}
+
+/** All that a thread shows, by message and call, the oldest first. */
+export class Sources {
+  readonly #limits: SurfaceLimits;
+  readonly #sources = new Map<string, Source>();
+
+  constructor(limits: SurfaceLimits) {
+    this.#limits = limits;
+  }
+
+  infos(): SurfaceInfo[] {
+    return [...this.#sources.values()].flatMap((source) => [
+      ...[...source.surfaces.values()].map((surface) => infoOf(surface, "created")),
+      ...(source.view === undefined ? [] : [source.view.info]),
+    ]);
+  }
+
+  has(sourceId: string): boolean {
+    return this.#sources.has(sourceId);
+  }
+
+  hasView(sourceId: string): boolean {
+    return this.#sources.get(sourceId)?.view !== undefined;
+  }
+
+  /** The drawn components of an id, for each message that has such a surface, the newest first. */
+  *drawn(surfaceId: string, id: string): Iterable<readonly SurfaceComponent[]> {
+    for (const source of [...this.#sources.values()].toReversed()) {
+      const surface = source.surfaces.get(surfaceId);
+      if (surface !== undefined)
+        yield surface.drawn(id).flatMap(({ described }) => described ?? []);
+      const component = source.view?.component;
+      if (component?.surfaceId === surfaceId && component.id === id) yield [component];
+    }
+  }
+
+  /** Brings the touched surfaces up to date and makes the facts. */
+  finish(changes: Changes): SurfaceFacts {
+    for (const surface of changes.touched) {
+      const { components, removed } = surface.collect(changes.problems);
+      changes.components.push(...components);
+      changes.removed.push(...removed);
+    }
+    this.#forgetOldest(changes);
+    return {
+      isSurface: changes.isSurface,
+      components: changes.components,
+      removed: changes.removed,
+      surfaces: [...changes.infos.values()],
+      functionCalls: changes.functionCalls,
+      problems: changes.problems.list,
+    };
+  }
+
+  /** Shows an MCP App or an HTML document in place of the one before. */
+  show(view: View, sourceId: string, changes: Changes): void {
+    changes.isSurface = true;
+    const source = this.#source(sourceId, undefined, changes);
+    const before = source.view;
+    source.view = view;
+    changes.onUndo(() => (source.view = before));
+    changes.infos.set(source, view.info);
+    const isSame = before?.component.subtreeHash === view.component.subtreeHash;
+    if (!isSame) changes.components.push(view.component);
+    if (before !== undefined && before.component.componentType !== view.component.componentType) {
+      const { componentType, componentId, surfaceId, scope } = before.component;
+      changes.removed.push({ componentType, componentId, surfaceId, sourceId, scope });
+    }
+  }
+
+  /** Removes everything that a message or call shows. */
+  remove(sourceId: string, changes: Changes): void {
+    const source = this.#sources.get(sourceId);
+    if (source === undefined) return;
+    changes.isSurface = true;
+    for (const surface of source.surfaces.values()) this.#delete(source, surface, changes);
+    if (source.view !== undefined) {
+      const { componentType, componentId, surfaceId, scope } = source.view.component;
+      changes.removed.push({ componentType, componentId, surfaceId, sourceId, scope });
+      changes.infos.set(source, { ...source.view.info, change: "deleted" });
+    }
+    this.#forget(source, changes);
+  }
+
+  /**
+   * Applies operations as clients do: a surface is created when it is missing and kept when it is
+   * created again, since each snapshot repeats the operations before it.
+   *
+   * @param isWhole whether surfaces that are not named any more are not shown any more
+   */
+  applyOperations(
+    lists: readonly OperationList[],
+    sourceId: string,
+    agent: string | undefined,
+    isWhole: boolean,
+    changes: Changes,
+  ): void {
+    const source = this.#source(sourceId, agent, changes);
+    const created = new Set<string>();
+    const namedIds = new Set<string>();
+    for (const { operations, place } of lists) {
+      for (const [index, raw] of operations.entries()) {
+        for (const operation of readOperation(raw, `${place}/${index}`, changes.problems)) {
+          namedIds.add(operation.surfaceId);
+          this.#operation(operation, source, created, changes);
+        }
+      }
+    }
+    if (!isWhole) return;
+    for (const surface of source.surfaces.values()) {
+      if (!namedIds.has(surface.surfaceId)) this.#delete(source, surface, changes);
+    }
+  }
+
+  #operation(operation: Operation, source: Source, created: Set<string>, changes: Changes): void {
+    const { surfaceId } = operation;
+    switch (operation.kind) {
+      case "create":
+        this.#create(operation, source, created, changes);
+        return;
+      case "components":
+        this.#update(operation, source, changes);
+        return;
+      case "data":
+        this.#write(operation, source, changes);
+        return;
+      case "delete": {
+        const surface = source.surfaces.get(surfaceId);
+        created.delete(surfaceId);
+        if (surface !== undefined) this.#delete(source, surface, changes);
+        return;
+      }
+      case "call": {
+        const { call, place } = operation;
+        const name = String(call["call"]);
+        const args = isJsonObject(call["args"]) ? call["args"] : {};
+        changes.functionCalls.push({
+          name,
+          args,
+          caller: callerOf(name),
+          isBasic: isBasicFunction(name),
+          path: place,
+        });
+        changes.problems.add(
+          "surface/agent-function",
+          false,
+          undefined,
+          place,
+          `The agent asks the page to run the function ${named(name)} now.`,
+        );
+      }
+    }
+  }
+
+  #create(
+    operation: Operation & { kind: "create" },
+    source: Source,
+    created: Set<string>,
+    changes: Changes,
+  ): void {
+    const { surfaceId, version, catalogueId, sendDataModel, theme, rootId, place } = operation;
+    const { problems } = changes;
+    if (created.has(surfaceId)) {
+      problems.add(
+        "surface/duplicate-surface",
+        false,
+        surfaceId,
+        place,
+        "The payload creates the surface twice; clients refuse or ignore the second.",
+      );
+    }
+    created.add(surfaceId);
+    const settings = { version, catalogueId, sendDataModel, theme, rootId };
+    const surface = source.surfaces.get(surfaceId);
+    if (surface === undefined) {
+      this.#add(source, surfaceId, operation.isLegacy, settings, changes);
+      return;
+    }
+    this.#checkDialect(surface, operation, changes);
+    const before = surface.settings;
+    // Some clients keep the first settings: whatever sends data stays on.
+    surface.configure({ ...settings, sendDataModel: sendDataModel || before.sendDataModel });
+    changes.touched.add(surface);
+    changes.onUndo(() => surface.configure(before));
+    const isSame =
+      before.catalogueId === catalogueId &&
+      before.sendDataModel === surface.settings.sendDataModel &&
+      before.rootId === rootId &&
+      JSON.stringify(before.theme) === JSON.stringify(theme);
+    if (!isSame && !changes.infos.has(surface))
+      changes.infos.set(surface, infoOf(surface, "changed"));
+  }
+
+  #add(
+    source: Source,
+    surfaceId: string,
+    isLegacy: boolean,
+    settings: A2uiSurface["settings"],
+    changes: Changes,
+  ): A2uiSurface {
+    const surface = new A2uiSurface(
+      surfaceId,
+      source.id,
+      settings,
+      isLegacy,
+      this.#limits,
+      changes.problems,
+    );
+    source.surfaces.set(surfaceId, surface);
+    changes.onUndo(() => source.surfaces.delete(surfaceId));
+    const isReplaced = changes.removed.some(
+      (one) => one.surfaceId === surfaceId && one.sourceId === source.id,
+    );
+    changes.infos.set(surface, infoOf(surface, isReplaced ? "replaced" : "created"));
+    return surface;
+  }
+
+  /** The surface that an operation changes: of this message, or as it is elsewhere, or a new one. */
+  #surface(operation: Operation, source: Source, changes: Changes): A2uiSurface {
+    const { surfaceId, isLegacy, version, place } = operation;
+    const own = source.surfaces.get(surfaceId);
+    if (own !== undefined) {
+      this.#checkDialect(own, operation, changes);
+      changes.touched.add(own);
+      return own;
+    }
+    const other = [...this.#sources.values()].findLast((one) => one.surfaces.has(surfaceId));
+    const shown = other?.surfaces.get(surfaceId);
+    const settings = {
+      version,
+      catalogueId: undefined,
+      sendDataModel: false,
+      theme: undefined,
+      rootId: isLegacy ? undefined : "root",
+    };
+    const surface = this.#add(source, surfaceId, isLegacy, shown?.settings ?? settings, changes);
+    changes.touched.add(surface);
+    if (shown === undefined) {
+      if (!isLegacy)
+        changes.problems.add(
+          "surface/update-before-create",
+          false,
+          surfaceId,
+          place,
+          "The operation changes a surface that was not created. Fix: send createSurface first.",
+        );
+      return surface;
+    }
+    const isForeign = source.agent !== other?.agent;
+    changes.problems.add(
+      "surface/foreign-update",
+      isForeign,
+      surfaceId,
+      place,
+      isForeign
+        ? "The operation changes a surface of another agent."
+        : "The operation changes a surface that another message created.",
+    );
+    // Clients with one model for all messages draw the change on what is there.
+    for (const [id, definition] of shown.definitions) surface.define(id, definition);
+    if (shown.data.root !== undefined) surface.write("/", copyOf(shown.data.root));
+    return surface;
+  }
+
+  #checkDialect(surface: A2uiSurface, operation: Operation, { problems }: Changes): void {
+    if (surface.isLegacy === operation.isLegacy) return;
+    problems.add(
+      "surface/ambiguous-operation",
+      true,
+      surface.surfaceId,
+      operation.place,
+      "The surface mixes operations of A2UI 0.8 with later ones. Fix: send one version.",
+    );
+  }
+
+  #update(operation: Operation & { kind: "components" }, source: Source, changes: Changes): void {
+    const surface = this.#surface(operation, source, changes);
+    const ids = new Set<string>();
+    for (const component of operation.components) {
+      const place = `${surface.surfaceId}/${component.id}`;
+      if (ids.has(component.id)) {
+        changes.problems.add(
+          "surface/duplicate-component",
+          false,
+          surface.surfaceId,
+          place,
+          "The operation defines the component twice; clients keep the last.",
+        );
+      }
+      ids.add(component.id);
+      const definition = readDefinition(component, surface, place, this.#limits, changes.problems);
+      if (definition === undefined) continue;
+      const before = surface.definitions.get(component.id);
+      surface.define(component.id, definition);
+      changes.onUndo(() => surface.define(component.id, before));
+    }
+  }
+
+  #write(operation: Operation & { kind: "data" }, source: Source, changes: Changes): void {
+    const surface = this.#surface(operation, source, changes);
+    const { path, value, place } = operation;
+    const revert = surface.write(path, value === undefined ? undefined : copyOf(value));
+    if (revert === undefined) {
+      changes.problems.add(
+        "surface/malformed-data",
+        true,
+        surface.surfaceId,
+        place,
+        "The path of the data does not fit the data model. Fix: write objects and lists before their members.",
+      );
+      return;
+    }
+    changes.onUndo(revert);
+    if (surface.length > this.#limits.maxModelLength) {
+      changes.problems.add(
+        "surface/over-limit",
+        true,
+        surface.surfaceId,
+        place,
+        "The surface has more characters than maxModelLength. Fix: send less data, or raise the limit.",
+      );
+    }
+  }
+
+  #delete(source: Source, surface: A2uiSurface, changes: Changes): void {
+    source.surfaces.delete(surface.surfaceId);
+    changes.touched.delete(surface);
+    changes.removed.push(...surface.removeAll());
+    changes.infos.set(surface, infoOf(surface, "deleted"));
+    changes.onUndo(() => {
+      source.surfaces.set(surface.surfaceId, surface);
+      changes.touched.add(surface);
+    });
+  }
+
+  #source(id: string, agent: string | undefined, changes: Changes): Source {
+    const known = this.#sources.get(id);
+    if (known !== undefined) return known;
+    const source: Source = { id, agent, surfaces: new Map(), view: undefined };
+    this.#sources.set(id, source);
+    changes.onUndo(() => this.#sources.delete(id));
+    return source;
+  }
+
+  /** Keeps the model bounded: the oldest messages are forgotten, and clicks on them are not verified. */
+  #forgetOldest(changes: Changes): void {
+    let count = 0;
+    let length = 0;
+    for (const source of [...this.#sources.values()].toReversed()) {
+      const isChanged = [...source.surfaces.values()].some(
+        (surface) => changes.infos.has(surface) || changes.touched.has(surface),
+      );
+      count += source.surfaces.size + (source.view === undefined ? 0 : 1);
+      for (const surface of source.surfaces.values()) length += surface.length;
+      if (source.surfaces.size === 0 && source.view === undefined) this.#forget(source, changes);
+      else if (count > this.#limits.maxSurfaces || length > this.#limits.maxModelLength) {
+        if (!isChanged && !changes.infos.has(source)) this.#forget(source, changes);
+        else if (source.surfaces.size > this.#limits.maxSurfaces) {
+          changes.problems.add(
+            "surface/over-limit",
+            true,
+            undefined,
+            source.id,
+            "The message has more surfaces than maxSurfaces. Fix: send fewer surfaces, or raise the limit.",
+          );
+        }
+      }
+    }
+  }
+
+  #forget(source: Source, changes: Changes): void {
+    this.#sources.delete(source.id);
+    changes.onUndo(() => this.#sources.set(source.id, source));
+  }
+}
+
+function infoOf(surface: A2uiSurface, change: SurfaceInfo["change"]): SurfaceInfo {
+  const { surfaceId, sourceId, settings } = surface;
+  const { version, catalogueId, sendDataModel, theme } = settings;
+  return {
+    surfaceId,
+    kind: "a2ui",
+    change,
+    sourceId,
+    version,
+    catalogueId,
+    sendDataModel,
+    theme,
+    app: undefined,
+    html: undefined,
+  };
+}
