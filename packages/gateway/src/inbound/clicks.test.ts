@@ -419,6 +419,25 @@ test.each<[string, object, string | undefined]>([
   expect(answer.status).toBe(code === undefined ? 200 : 403);
 });
 
+test.each<[string, object[]]>([
+  [
+    "became another activity",
+    [{ type: "ACTIVITY_SNAPSHOT", messageId: "app-charts", activityType: "note", content: {} }],
+  ],
+  ["shows another server", [showsApp("maps", "ui://maps/view", "app-charts")]],
+])("an app that %s cannot reach its server any more", async (_, events) => {
+  for (const isLater of [false, true]) {
+    const shown = await openSurfaceThread();
+    thread = shown;
+    const draws = [[showsApp("charts", "ui://charts/view")], events];
+    if (isLater) for (const drawn of draws) await shown.draw(drawn);
+    else await shown.draw(draws.flat());
+    const answer = await shown.send(app({ serverId: "charts", method: "ping" }));
+    expect([isLater, answer.code]).toEqual([isLater, "ERR_REQUEST_APP_UNKNOWN"]);
+    if (!isLater) await shown.stop();
+  }
+});
+
 const OWN_THREAD = [
   { type: "RUN_STARTED", threadId: "RUN_ID", runId: "RUN_ID" },
   { type: "RUN_FINISHED", threadId: "RUN_ID", runId: "RUN_ID", result: { ok: true } },
