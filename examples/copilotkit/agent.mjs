@@ -39,10 +39,17 @@ async function answer(request, response, counts) {
 
 function* play({ threadId, runId, messages }) {
   const last = messages.at(-1);
+  const tool = messages
+    .flatMap(({ toolCalls = [] }) => toolCalls)
+    .find(({ id }) => id === last?.toolCallId);
   yield { type: "RUN_STARTED", threadId, runId };
-  if (last?.role === "tool") yield* settle(runId, last.content);
+  if (tool?.function.name === "confirm_refund") yield* settle(runId, last.content);
+  else if (last?.role === "tool") yield* say(`shown-${runId}`, "Here it is.");
   else if (/refund/i.test(String(last?.content))) yield* offerRefund(runId);
-  else if (/everything/i.test(String(last?.content))) yield* tellEverything(runId);
+  else if (/card/i.test(String(last?.content))) yield* drawOrder(runId);
+  else if (/invoice/i.test(String(last?.content))) {
+    yield* call(`invoice-${runId}`, "show_invoice", {});
+  } else if (/everything/i.test(String(last?.content))) yield* tellEverything(runId);
   else if (/break/i.test(String(last?.content))) yield* breakOff(runId);
   else yield* tellStatus(runId, messages);
   yield { type: "RUN_FINISHED", threadId, runId };
@@ -89,6 +96,26 @@ function* tellEverything(runId) {
 function* offerRefund(runId) {
   yield* say(`refund-${runId}`, "I can refund $42.50. Please confirm in the dialog.");
   yield* call(`confirm-${runId}`, "confirm_refund", { order: "#1024", amount: "$42.50" });
+}
+
+/** A card in A2UI, drawn by the tool that CopilotKit's runtime brings. */
+function* drawOrder(runId) {
+  yield* call(`card-${runId}`, "render_a2ui", {
+    surfaceId: "order",
+    components: [
+      { id: "root", component: "Card", child: "column" },
+      { id: "column", component: "Column", children: ["title", "button"] },
+      { id: "title", component: "Text", text: { path: "/title" } },
+      {
+        id: "button",
+        component: "Button",
+        child: "label",
+        action: { event: { name: "track_order", context: { order: "#1024" } } },
+      },
+      { id: "label", component: "Text", text: "Track the order" },
+    ],
+    data: { title: "Order #1024, $42.50" },
+  });
 }
 
 function* settle(runId, result) {

@@ -1,4 +1,4 @@
-// Runs the built gateway as a user does, `countersign serve`, in front of one agent.
+// Runs the built gateway as a user does, `countersign serve`.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,16 +6,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const cli = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url));
-const policy = fileURLToPath(new URL("policy.yaml", import.meta.url));
 
-/** Starts the gateway; resolves when it listens. */
-export async function startGateway(agentUrl) {
+/**
+ * Starts a gateway; resolves when it listens.
+ *
+ * @param settings `agents` and `origins` of countersign.yaml
+ * @param policyFile its policy, beside this file
+ */
+export async function startGateway(settings, policyFile) {
+  const policy = fileURLToPath(new URL(policyFile, import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), "countersign-copilotkit-"));
   const config = join(folder, "countersign.yaml");
   await writeFile(
     config,
-    `agents:\n  support:\n    url: ${agentUrl}\npolicy: ${JSON.stringify(policy)}\n` +
-      "listen: { port: 0 }\ncontrol: { port: 0 }\n",
+    JSON.stringify({ ...settings, policy, listen: { port: 0 }, control: { port: 0 } }),
   );
   const child = spawn(process.execPath, [cli, "serve", "--config", config], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -35,7 +39,7 @@ export async function startGateway(agentUrl) {
     return answer.json();
   };
   return {
-    urlFor: (session) => `${dataUrl}/agents/support?session=${session}`,
+    url: `${dataUrl}/agents/support`,
     control,
     close: async () => {
       process.off("exit", kill);

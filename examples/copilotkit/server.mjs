@@ -15,24 +15,48 @@ const TYPES = new Map([
 ]);
 
 /**
- * Two agents of one scripted program: `support` behind the gateway, `unguarded` without it.
+ * The page, and two runtimes. `api/copilotkit` has its gateway behind it: two agents of one program, `support` behind the gateway and
+ * `unguarded` without it. `api/plain` has its gateway in front: it adds an A2UI catalogue and an MCP App to the agent.
  *
- * Nothing but the address differs: the runtime needs no change to be guarded.
+ * Nothing but addresses differ: neither runtime needs a change to be guarded.
  */
-export function createAppServer({ guardedUrl, directUrl }) {
-  const runtime = new CopilotRuntime({
-    agents: {
-      support: new HttpAgent({ url: guardedUrl }),
-      unguarded: new HttpAgent({ url: directUrl }),
+export function createAppServer() {
+  let handle = (_request, response) => response.writeHead(503).end();
+  return {
+    server: createServer((request, response) => handle(request, response)),
+    serve: ({ behindUrl, directUrl, mcpUrl, inFront }) => {
+      const runtimes = {
+        "/api/copilotkit": new CopilotRuntime({
+          agents: {
+            support: new HttpAgent({ url: behindUrl }),
+            unguarded: new HttpAgent({ url: directUrl }),
+          },
+        }),
+        "/api/plain": new CopilotRuntime({
+          agents: {
+            support: new HttpAgent({ url: directUrl }),
+            hidden: new HttpAgent({ url: directUrl }),
+          },
+          a2ui: { enabled: true, injectA2UITool: true },
+          mcpApps: { servers: [{ type: "http", url: `${mcpUrl}mcp`, serverId: "shop" }] },
+        }),
+      };
+      const routes = Object.entries(runtimes).map(([basePath, runtime]) => [
+        basePath,
+        createCopilotNodeListener({ runtime, basePath }),
+      ]);
+      handle = (request, response) => {
+        // Appended, not resolved: `//` would be an address without a host.
+        const { pathname } = new URL(
+          `http://page${request.url.startsWith("/") ? request.url : "/"}`,
+        );
+        const route = routes.find(([basePath]) => pathname.startsWith(basePath));
+        if (route !== undefined) return route[1](request, response);
+        if (pathname === "/gateway.json") return response.end(JSON.stringify(inFront));
+        return sendPage(pathname, response).catch(() => response.writeHead(404).end());
+      };
     },
-  });
-  const copilot = createCopilotNodeListener({ runtime, basePath: "/api/copilotkit" });
-  return createServer((request, response) => {
-    // Appended, not resolved: `//` would be an address without a host.
-    const { pathname } = new URL(`http://page${request.url.startsWith("/") ? request.url : "/"}`);
-    if (pathname.startsWith("/api/copilotkit")) copilot(request, response);
-    else sendPage(pathname, response).catch(() => response.writeHead(404).end());
-  });
+  };
 }
 
 async function sendPage(pathname, response) {

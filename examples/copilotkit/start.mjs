@@ -15,8 +15,9 @@ try {
     throw new TypeError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(port)}`);
   }
   app = await startApp(Number(port));
-  console.log(`through the gateway   ${app.url}`);
-  console.log(`without it            ${app.url}?agent=unguarded`);
+  console.log(`gateway behind the runtime   ${app.url}`);
+  console.log(`gateway in front of it       ${app.url}?position=front`);
+  console.log(`without a gateway            ${app.url}?position=none`);
 } catch (error) {
   const isTaken = error.code === "EADDRINUSE";
   console.error(isTaken ? `port ${port} is taken; choose another with PORT` : error.message);

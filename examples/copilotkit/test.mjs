@@ -21,6 +21,8 @@ watchSockets();
 const { startBrowser } = await import("../../testkit/dist/browser.js");
 const { PHISHING } = await import("./agent.mjs");
 const { startApp } = await import("./app.mjs");
+const { checkClients } = await import("./test-clients.mjs");
+const { checkInFront } = await import("./test-in-front.mjs");
 
 const ANSWER = "Order #1024 has shipped and arrives on Tuesday.";
 const counts = { passed: 0, failed: 0 };
@@ -30,10 +32,15 @@ const page = await browser.newPage({ viewport: { width: 900, height: 860 } });
 const complaints = [];
 page.on("pageerror", (error) => complaints.push(error.message));
 page.on("console", (message) => {
-  if (message.type() === "error") complaints.push(message.text());
+  // Of CopilotKit's own frame for MCP Apps.
+  const isOfFrame = message.text().includes("can escape its sandboxing");
+  if (message.type() === "error" && !isOfFrame) complaints.push(message.text());
 });
 page.on("request", (request) => {
-  if (!request.url().startsWith(app.url) && !request.url().startsWith("data:")) {
+  const isOurs = [app.url, app.gatewayUrl, "about:", "blob:"].some((url) =>
+    request.url().startsWith(url),
+  );
+  if (!isOurs && !request.url().startsWith("data:")) {
     outside.add(request.url());
   }
 });
@@ -90,8 +97,10 @@ await check("after a stop the conversation goes on", async () => {
   await page.getByText(ANSWER).nth(1).waitFor();
   await idle();
 });
+const picture = join(root, "docs", "images", "copilotkit-in-front.png");
+await checkInFront({ check, app, page, ask, idle, until, phishing: PHISHING, picture });
 await check("without the gateway the same page shows both phishing dialogs", async () => {
-  await page.goto(`${app.url}?agent=unguarded`);
+  await page.goto(`${app.url}?position=none`);
   const ended = page.waitForEvent("requestfinished", (request) => request.url().endsWith("/run"));
   await ask("Where is my order?");
   await until(async () => (await page.getByTestId("prompt-user").count()) === 2);
@@ -120,6 +129,7 @@ await check("a port that is taken or none is told in one line, with exit code 1"
   assert.equal(none.stderr, 'PORT must be a number from 0 to 65535, not "abc"\n');
   assert.equal(none.status, 1);
 });
+await checkClients({ check });
 await check("neither page nor runtime spoke to another machine", () =>
   assert.deepEqual([...outside], []),
 );

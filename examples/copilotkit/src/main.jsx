@@ -4,7 +4,24 @@ import { createRoot } from "react-dom/client";
 import { z } from "zod";
 import "./page.css";
 
-const guarded = new URLSearchParams(location.search).get("agent") !== "unguarded";
+/** Where the gateway stands for this page: behind the runtime, in front of it, or nowhere. */
+const positions = {
+  behind: "gateway behind the runtime",
+  front: "gateway in front of it",
+  none: "without a gateway",
+};
+const asked = new URLSearchParams(location.search).get("position");
+const position = asked in positions ? asked : "behind";
+const runtime = position === "front" ? await inFront() : { runtimeUrl: "/api/copilotkit" };
+
+/** The gateway's address in place of the runtime's, and the session of this page. */
+async function inFront() {
+  const { url, session } = await (await fetch("/gateway.json")).json();
+  return {
+    runtimeUrl: url,
+    headers: { "x-amzn-bedrock-agentcore-runtime-session-id": session },
+  };
+}
 
 function Dialogs() {
   useHumanInTheLoop({
@@ -52,20 +69,19 @@ function Dialogs() {
 
 createRoot(document.querySelector("#root")).render(
   <CopilotKitProvider
-    runtimeUrl="/api/copilotkit"
-    agentId={guarded ? "support" : "unguarded"}
+    {...runtime}
+    agentId={position === "none" ? "unguarded" : "support"}
     enableInspector={false}
   >
     <Dialogs />
     <header>
       <h1>Support</h1>
       <nav>
-        <a href="?agent=support" aria-current={guarded}>
-          through the gateway
-        </a>
-        <a href="?agent=unguarded" aria-current={!guarded}>
-          without it
-        </a>
+        {Object.entries(positions).map(([name, title]) => (
+          <a key={name} href={`?position=${name}`} aria-current={name === position}>
+            {title}
+          </a>
+        ))}
       </nav>
     </header>
     <main>

@@ -1,9 +1,11 @@
+import { createRuntimeUpstream } from "./copilotkit-runtime.js";
 import { createHttpPool, openHttpStream } from "./http.js";
 import type { Upstream, UpstreamTarget } from "./upstream.js";
 import { openWebSocketStream } from "./websocket.js";
 
 /** Creates the client of one agent, for the configured transport. */
 export function createUpstream(target: UpstreamTarget): Upstream {
+  if (target.runtime !== undefined) return createRuntimeUpstream(target, target.runtime);
   if (target.transport === "websocket") {
     return { target, open: (request) => openWebSocketStream(target, request), close: () => {} };
   }

@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { assertWithin, CountersignError } from "@countersign/core";
 import type { Signal } from "@countersign/core";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -69,7 +69,8 @@ export async function openHttpStream(
   request: UpstreamRequest,
   method: "GET" | "POST",
 ): Promise<UpstreamStream> {
-  const response = await exchange(target, pool, request, method);
+  const accept = ACCEPT[target.accept ?? "sse"];
+  const response = await exchange(target, pool, request, method, accept);
   const kind = streamKindOf(target, response);
   return {
     headers: response.headers,
@@ -78,16 +79,45 @@ export async function openHttpStream(
   };
 }
 
+/** Sends one request and returns the whole answer, within its time limit. */
+export async function requestHttp(
+  target: UpstreamTarget,
+  pool: HttpPool,
+  request: Omit<UpstreamRequest, "body"> & { readonly body?: string | undefined },
+  method: string,
+  maxBytes: number,
+): Promise<{ status: number; bytes: Uint8Array }> {
+  const response = await exchange(target, pool, request, method, "application/json");
+  const late = setTimeout(() => response.destroy(notAnswered(target)), target.answerTimeoutMs);
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const part of response) {
+      parts.push(part as Uint8Array);
+      size += (part as Uint8Array).byteLength;
+      assertWithin("maxAnswerBytes", size, maxBytes);
+    }
+  } catch (error) {
+    if (error instanceof CountersignError) throw error;
+    throw unreachable(target, error as NodeJS.ErrnoException);
+  } finally {
+    clearTimeout(late);
+  }
+  return { status: response.statusCode ?? 0, bytes: Buffer.concat(parts) };
+}
+
 function exchange(
   target: UpstreamTarget,
   pool: HttpPool,
-  request: UpstreamRequest,
-  method: "GET" | "POST",
+  request: Omit<UpstreamRequest, "body"> & { readonly body?: string | undefined },
+  method: string,
+  accept: string,
 ): Promise<IncomingMessage> {
-  const body = method === "POST" ? Buffer.from(request.body) : undefined;
+  const hasBody = method !== "GET" && request.body !== undefined;
+  const body = hasBody ? Buffer.from(request.body ?? "") : undefined;
   const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
   // A list is serialised at once; an object of headers would stay alive with each stream.
-  const headers = Object.entries(headersOf(target, pool, request, body)).flat();
+  const headers = Object.entries(headersOf(target, pool, request, body, accept)).flat();
   const { agent, address } = pool;
   const path = target.url.pathname + target.url.search;
   const outgoing: ClientRequest = send({ ...address, path, method, agent, headers });
@@ -99,13 +129,14 @@ function exchange(
 function headersOf(
   target: UpstreamTarget,
   { ownHeaders }: HttpPool,
-  request: UpstreamRequest,
+  request: Omit<UpstreamRequest, "body">,
   body: Buffer | undefined,
+  accept: string,
 ): Record<string, string> {
   return {
     ...ownHeaders,
     ...target.headers,
-    accept: ACCEPT[target.accept ?? "sse"],
+    accept,
     "accept-encoding": "identity",
     ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
     [SESSION_HEADER]: request.sessionId,

@@ -1,9 +1,10 @@
 import type { Dialect, EmitterProfile } from "@countersign/wire/dialects";
 import type { IncomingHttpHeaders } from "node:http";
 import { CountersignError } from "@countersign/core";
-import type { Signal } from "@countersign/core";
+import type { JsonValue, Signal } from "@countersign/core";
 import "../base/errors.js";
 import { OPERATOR_AGENT } from "@countersign/policy";
+import type { OpenableMethod, RuntimeCall, RuntimeForm, StreamMethod } from "./runtime-calls.js";
 
 /** The transport to an agent. */
 export type UpstreamTransport = "post-sse" | "get-sse" | "websocket";
@@ -30,6 +31,8 @@ export type UpstreamTarget = {
   forwardAuthorization?: boolean;
   answerTimeoutMs: number;
   idleTimeoutMs: number;
+  /** Only for a CopilotKit runtime: what of it clients may reach. */
+  runtime?: RuntimeSettings;
 };
 
 /** The request of a run: one serialised RunAgentInput. */
@@ -41,6 +44,8 @@ export type UpstreamRequest = {
   authorization?: string | undefined;
   /** The trace context of this run; W3C Trace Context. */
   traceparent?: string | undefined;
+  /** The ids of the run, for an agent that needs an order to stop it. */
+  run?: { readonly threadId: string; readonly runId: string; isClientGone(): boolean };
 };
 
 /** Bytes or frames as they arrived; the decode stage parses them. */
@@ -80,6 +85,38 @@ export type Upstream = {
   target: UpstreamTarget;
   open(request: UpstreamRequest): Promise<UpstreamStream>;
   close(): void;
+  /** The runs that it opens repeat earlier runs of the thread to a client that has none of them. */
+  isReplay?: boolean;
+  /** Its other routes, if it is a CopilotKit runtime. */
+  runtime?: RuntimeConnection;
+};
+
+/** The settings of an agent of the kind `copilotkit-runtime`. */
+export type RuntimeSettings = {
+  /** The runtime's agents that clients may reach; the first one is for requests that name none. */
+  readonly agents: readonly string[];
+  /** Further routes that clients may reach, unjudged. */
+  readonly routes: ReadonlySet<OpenableMethod>;
+};
+
+/** An answer of a route without events. */
+export type RuntimeAnswer = { readonly status: number; readonly value: JsonValue };
+
+/** A request to a route without events. */
+export type RuntimeRequest = {
+  /** JSON text. */
+  readonly body?: string | undefined;
+  readonly sessionId: string;
+  readonly signal: Signal;
+  readonly authorization?: string | undefined;
+};
+
+/** The connection to a CopilotKit runtime, by its own routes. */
+export type RuntimeConnection = RuntimeSettings & {
+  /** An agent whose runs go to this route of the runtime. */
+  upstreamOf(call: RuntimeCall & { method: StreamMethod }, form: RuntimeForm): Upstream;
+  /** Calls a route without events, and parses its answer. */
+  ask(call: RuntimeCall, form: RuntimeForm, request: RuntimeRequest): Promise<RuntimeAnswer>;
 };
 
 /** The session header of AgentCore, its clients and its agents; the gateway uses the same name. */

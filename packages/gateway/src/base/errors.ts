@@ -123,6 +123,8 @@ declare module "@countersign/core" {
     ERR_UPSTREAM_STATUS: { agent: string; status: number };
     /** The agent responded 200 with something that is not an AG-UI stream. */
     ERR_UPSTREAM_NOT_A_STREAM: { agent: string; contentType: string };
+    /** A route of a CopilotKit runtime responded with something that is not JSON. */
+    ERR_UPSTREAM_NOT_JSON: { agent: string; status: number };
     /** The agent was silent for longer than the limit. */
     ERR_UPSTREAM_TIMEOUT: { agent: string; phase: "answer" | "idle"; milliseconds: number };
     /** The agent compressed its stream although the gateway accepts no compression. */

@@ -28,6 +28,9 @@ export function checkSemantics(
       const message = "chio_keys has a text that is not an Ed25519 public key, such as ed25519:HEX";
       found.push(issue(`/agents/${name}/chio_keys/${index}`, message));
     }
+    checkKind(document.agents[name] as AgentBlock, (key, message) =>
+      found.push(issue(`/agents/${name}/${key}`, message)),
+    );
     const at = `/agents/${name}/url`;
     const schemes = transport === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
     const address = parseUrl(url);
@@ -46,6 +49,23 @@ export function checkSemantics(
   checkOutgoing(document, (pointer, message) => found.push(issue(pointer, message)));
   checkListeners(document, (pointer, message) => found.push(issue(pointer, message)));
   return found;
+}
+
+/** Checks the settings that only one kind of agent has. */
+function checkKind(
+  { kind, transport, runtime_agents: agents, routes }: AgentBlock,
+  issue: (key: string, message: string) => void,
+): void {
+  if (kind === "copilotkit-runtime") {
+    if (agents?.length === 0) issue("runtime_agents", "runtime_agents needs at least one agent");
+    if (transport !== undefined && transport !== "post-sse") {
+      issue("transport", "a CopilotKit runtime is spoken to by post-sse");
+    }
+    return;
+  }
+  const message = (key: string): string => `${key} needs kind: copilotkit-runtime`;
+  if (agents !== undefined) issue("runtime_agents", message("runtime_agents"));
+  if (routes !== undefined) issue("routes", message("routes"));
 }
 
 function isPublicKey(text: string): boolean {

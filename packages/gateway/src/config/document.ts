@@ -1,3 +1,4 @@
+import type { OpenableMethod } from "../agent/runtime-calls.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 import type { AccessBlock } from "./access.js";
 import type { ControlBlock } from "./control.js";
@@ -9,6 +10,9 @@ import type { LimitsBlock } from "./listen-limits.js";
 /** An agent as it is written in the file. */
 export type AgentBlock = {
   url: string;
+  kind?: "ag-ui" | "copilotkit-runtime";
+  runtime_agents?: string[];
+  routes?: OpenableMethod[];
   transport?: UpstreamTarget["transport"];
   frames?: UpstreamTarget["frames"];
   dialect?: "auto" | "1.1" | "1.0" | "0.0" | "0.1.0" | "envelope";

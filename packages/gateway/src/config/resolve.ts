@@ -164,6 +164,14 @@ function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTa
     forwardAuthorization: block.forward_authorization ?? false,
     answerTimeoutMs: (block.answer_timeout ?? 30) * 1000,
     idleTimeoutMs: (block.idle_timeout ?? 120) * 1000,
+    ...(block.kind === "copilotkit-runtime"
+      ? {
+          runtime: {
+            agents: block.runtime_agents ?? ["default"],
+            routes: new Set(block.routes),
+          },
+        }
+      : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
 import { EMITTER_PROFILES } from "@countersign/wire/dialects";
+import { OPENABLE_METHODS } from "../agent/runtime-calls.js";
 import { ACCESS_SCHEMA, seconds } from "./access.js";
 import { controlSchema } from "./control.js";
 import { IDENTITY_FORMS } from "../event/client-identity.js";
@@ -39,6 +40,17 @@ const agent = closed(
   "One agent the gateway stands in front of",
   {
     url: text("Where the agent listens", 2048),
+    kind: choice("What stands there; ag-ui when left out", ["ag-ui", "copilotkit-runtime"]),
+    runtime_agents: list(
+      "Agents of a CopilotKit runtime that clients may reach; only default when left out",
+      text("Name of an agent of the runtime", 256),
+      256,
+    ),
+    routes: list(
+      "Further routes of a CopilotKit runtime that clients may reach, without a decision of the policy",
+      choice("Route", OPENABLE_METHODS),
+      OPENABLE_METHODS.length,
+    ),
     transport: choice("How the agent is spoken to", ["post-sse", "get-sse", "websocket"]),
     frames: choice("How a WebSocket agent writes its frames", ["json", "data"]),
     dialect: choice("What the agent speaks", ["auto", "1.1", "1.0", "0.0", "0.1.0", "envelope"]),

@@ -91,6 +91,8 @@ export type Run = {
   /** Whether the agent's stream ends with the run; a socket stays open. */
   readonly agentEndsStream: boolean;
   readonly clientDialect: ClientDialect;
+  /** Whether the stream repeats earlier runs of the thread; it may be empty. */
+  readonly isReplay?: boolean;
   /** Whether the agent received the ids of the run; a `GET` request does not carry them. */
   readonly agentReadsInput: boolean;
   readonly sessionId: string;

@@ -162,6 +162,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Invalid address$/u, "BAD_ADDRESS"],
   [/^Use .{1,40} here$/u, "METHOD_NOT_ALLOWED"],
   [/^Not found$/u, "NOT_FOUND"],
+  [/^The gateway does not serve this route of the runtime$/u, "RUNTIME_ROUTE_CLOSED"],
+  [/^The gateway has no such route of the runtime$/u, "RUNTIME_ROUTE_UNKNOWN"],
+  [/^The gateway serves no such agent of the runtime$/u, "RUNTIME_AGENT_CLOSED"],
+  [/^The body is not a call of the runtime$/u, "RUNTIME_CALL_UNREADABLE"],
   [/^The stream needs \?session=/u, "SESSION_MISSING"],
   [/^The gateway could not handle the request$/u, "INTERNAL"],
   [

@@ -24,6 +24,7 @@ import {
 } from "./refuse.js";
 import type { RefusalFacts } from "../runs/run-watch.js";
 import { requestUrl, hasDuplicateHeader } from "./exchange.js";
+import { serveRuntime } from "./copilotkit/serve-runtime.js";
 import { serveRun } from "./run-route.js";
 import { createListener } from "./server.js";
 import type { TlsOptions } from "./server.js";
@@ -39,6 +40,9 @@ export type Readiness = "ready" | "stopping" | "receipts unavailable" | "threads
 
 /** The path of a request that has no valid one. */
 const NO_PATH = new URL("http://gateway.invalid/");
+
+/** A path that the gateway does not have. */
+const NOT_FOUND: Problem = { status: 404, code: "NOT_FOUND", title: "Not found" };
 
 /** Options of {@link createDataPlane}. */
 export type DataPlaneOptions = {
@@ -111,22 +115,39 @@ async function serve(
   const route = routeRequest(request.method ?? "GET", url.pathname);
   switch (route.kind) {
     case "run":
+    case "runtime":
     case "stream":
     case "ticket": {
       book.admitRequest(request, (done) => response.once("close", done));
-      const named = route.kind === "run" ? route.agent : undefined;
+      const named = route.kind === "run" || route.kind === "runtime" ? route.agent : undefined;
       const upstream = findAgent(context, named ?? url.searchParams.get("agent"));
       if (upstream === undefined) {
         // Only clients that may use the agents learn their names.
         await accessControl.access.authenticate(bearerOf(request));
         return reject(context, response, UNKNOWN_AGENT, client);
       }
+      const path = route.kind === "runtime" ? route.path : undefined;
+      const isOfRuntime = path !== undefined || (route.kind === "run" && route.agent !== undefined);
+      const isGet = route.kind === "stream" || request.method === "GET";
       if (
-        route.kind === "stream" &&
+        isGet &&
         (isForeignFetch(request.headers) ||
           (await isRebound(options, request, url, () => bearerOf(request))))
       ) {
         return reject(context, response, FOREIGN_PAGE, client);
+      }
+      if (isOfRuntime && upstream.runtime !== undefined) {
+        const call = { request, response, url, path };
+        return serveRuntime(
+          context,
+          accessControl,
+          { ...upstream, runtime: upstream.runtime },
+          call,
+        );
+      }
+      if (route.kind === "runtime") {
+        await accessControl.access.authenticate(bearerOf(request));
+        return sendProblem(response, NOT_FOUND);
       }
       return ROUTES[route.kind](context, accessControl, upstream, request, response, url);
     }
@@ -150,11 +171,7 @@ async function serve(
         { allow: route.allow },
       );
     default:
-      return sendProblem(response, {
-        status: 404,
-        code: "NOT_FOUND",
-        title: "Not found",
-      });
+      return sendProblem(response, NOT_FOUND);
   }
 }
 

@@ -1,6 +1,8 @@
 /** The route of a request, by method and path. */
 export type DataRoute =
   | { kind: "run"; agent: string | undefined }
+  /** A path below an agent, which only a CopilotKit runtime has. */
+  | { kind: "runtime"; agent: string; path: string }
   | { kind: "stream" }
   | { kind: "stop" }
   | { kind: "ticket" }
@@ -14,6 +16,7 @@ export type DataRoute =
 export type SocketRoute = { kind: "socket"; agent: string | undefined } | { kind: "unknown" };
 
 const AGENT = /^\/agents\/([^/]+)$/;
+const BELOW_AGENT = /^\/agents\/([^/]+)\/(.+)$/;
 const AGENT_SOCKET = /^\/agents\/([^/]+)\/ws$/;
 
 const FIXED: ReadonlyMap<string, { method: string; route: DataRoute }> = new Map([
@@ -29,6 +32,10 @@ const FIXED: ReadonlyMap<string, { method: string; route: DataRoute }> = new Map
 
 /** Finds the route of a request. */
 export function routeRequest(method: string, path: string): DataRoute {
+  const [, parent, below] = BELOW_AGENT.exec(path) ?? [];
+  if (parent !== undefined && below !== undefined) {
+    return { kind: "runtime", agent: decodeName(parent), path: below };
+  }
   const agent = AGENT.exec(path)?.[1];
   const found =
     agent === undefined

@@ -109,6 +109,7 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
     status: 502,
     title: "The agent did not respond with an AG-UI stream",
   },
+  ERR_UPSTREAM_NOT_JSON: { status: 502, title: "The runtime did not respond with JSON" },
   ERR_UPSTREAM_ENCODING: { status: 502, title: "The agent's stream cannot be inspected" },
   ERR_UPSTREAM_TIMEOUT: { status: 504, title: "The agent took too long" },
   ERR_LOG_QUEUE_FULL: { status: 503, title: "The receipt log is overloaded" },

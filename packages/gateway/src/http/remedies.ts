@@ -101,6 +101,8 @@ const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {
     "find out why the agent rejects the request (countersign doctor URL, and the agent's log)",
   ERR_UPSTREAM_NOT_A_STREAM:
     "check that the address is the agent's AG-UI endpoint (countersign doctor URL)",
+  ERR_UPSTREAM_NOT_JSON:
+    "check that the address in countersign.yaml is the base path of the CopilotKit runtime",
   ERR_UPSTREAM_ENCODING: "change the agent to respond without content-encoding",
   ERR_UPSTREAM_TIMEOUT: "find out why the agent is slow, or raise its timeouts in countersign.yaml",
   ERR_LOG_QUEUE_FULL: "try again after Retry-After",
@@ -115,6 +117,12 @@ const LISTENER_REMEDIES = {
   AGENT_UNKNOWN: "use a name that is listed under agents in countersign.yaml",
   SESSION_MISSING: "name the session in the address: ?session=NAME",
   STOP_UNREADABLE: 'send {"runId": …}, with the session in the address',
+  RUNTIME_ROUTE_CLOSED:
+    "list the route under agents.NAME.routes in countersign.yaml; the policy does not judge what such a route returns",
+  RUNTIME_ROUTE_UNKNOWN: `${pageAddress("how-to/copilotkit.md")} lists the routes`,
+  RUNTIME_AGENT_CLOSED: "list the agent under agents.NAME.runtime_agents in countersign.yaml",
+  RUNTIME_CALL_UNREADABLE:
+    'send JSON: {"method": "agent/run", "params": {"agentId": …}, "body": {…}}',
   BAD_ADDRESS: "send a path without .., \\ and #, and one Host header",
   METHOD_NOT_ALLOWED: "POST a RunAgentInput, or GET the paths of EventSource and WebSocket",
   NOT_FOUND: `POST to /agents/NAME; ${pageAddress("gateway.md#paths")} lists every path`,

@@ -15,7 +15,11 @@ import type { RefusalFacts } from "../runs/run-watch.js";
 import { clientSinkOf } from "./client-sink.js";
 import { lastEventIdOf, resumeStream } from "./resume/resume-stream.js";
 
-/** `POST` a RunAgentInput; the response streams its events as SSE or protobuf. */
+/**
+ * `POST` a RunAgentInput; the response streams its events as SSE or protobuf.
+ *
+ * @param received the input, if it was read already
+ */
 export async function serveRun(
   context: GatewayContext,
   accessControl: AccessControl,
@@ -23,6 +27,7 @@ export async function serveRun(
   request: HttpRequest,
   response: HttpResponse,
   url: URL,
+  received?: Uint8Array,
 ): Promise<void> {
   const gone = signalOfClose(response);
   const clientAddress = accessControl.clientAddress(request);
@@ -59,12 +64,12 @@ export async function serveRun(
     };
     const { sessionId } = connection;
     const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = accessControl.limits;
-    const bytes = await receiveBody(request, { maxBytes, timeoutMs }).catch(
-      async (error: unknown) => {
+    const bytes =
+      received ??
+      (await receiveBody(request, { maxBytes, timeoutMs }).catch(async (error: unknown) => {
         await recordUnreadRequest(context, connection, error);
         throw error;
-      },
-    );
+      }));
     const encoding = acceptsProto(request.headers.accept) ? "proto" : "sse";
     const { done } = await startGrantedRun(context, accessControl, grant, {
       ...connection,

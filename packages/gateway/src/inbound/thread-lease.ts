@@ -9,6 +9,7 @@ import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { TraceWrite } from "../thread/pending-rows.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
+import { replayedState } from "../thread/replayed-state.js";
 import { RunTrace } from "../thread/run-trace.js";
 import { ShownSurfaces, surfaceRow } from "../thread/shown-surfaces.js";
 import { rowOf, shownThread, stateOf } from "../thread/thread-state.js";
@@ -195,6 +196,27 @@ export class ThreadLease {
       for (const event of events) for (const form of shown(event)) trace.see(form);
       this.#facts.open.isEnding = trace.isOver;
       return this.#write(trace.take());
+    };
+  }
+
+  /**
+   * Starts a run that repeats earlier ones: what the ledger has stays, and what the thread said while nobody listened is added. See
+   * {@link follow}.
+   */
+  followReplay(
+    dialect: ClientDialect,
+  ): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
+    this.#newRows = NO_ROWS;
+    this.#undo = NOTHING;
+    const { input, state } = this.#facts;
+    const known = replayedState(state);
+    const trace = new RunTrace({ ...input, messages: [] }, known.state, {
+      isOld: dialect !== "1.0",
+    });
+    const shown = formOf(dialect);
+    return (events) => {
+      for (const event of events) for (const form of shown(event)) trace.see(form);
+      return this.#write(known.newOnly(trace.take()));
     };
   }
 

@@ -152,6 +152,11 @@ export class ActiveRun implements RunOpening {
         signal: this.stopped,
         authorization,
         traceparent: this.#watch.traceparent,
+        run: {
+          threadId: this.handle.threadId,
+          runId: this.handle.runId,
+          isClientGone: () => this.#gone.aborted,
+        },
       });
     } catch (error) {
       this.#assertNotStopped();

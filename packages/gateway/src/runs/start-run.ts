@@ -17,7 +17,7 @@ import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
 import { isWithheldMessage } from "../outbound/withhold/messages.js";
 import type { RunHandle } from "../sessions/sessions.js";
 import { countObserved } from "../telemetry/count-event.js";
-import { earlierActivities, unsentMessages } from "../thread/earlier-thread.js";
+import { earlierActivities, replayedThread, unsentMessages } from "../thread/earlier-thread.js";
 import { stateAtStart } from "../thread/shared-state.js";
 import type { Upstream, UpstreamStream } from "../agent/upstream.js";
 import { ActiveRun } from "./active-run.js";
@@ -105,12 +105,14 @@ function createRun(
   const clientDialect = request.clientDialect ?? dialectOf(input);
   const observer = new RunObserver(context, connection.session, handle);
   const withheld = thread.openWithheld();
-  const earlier = thread.earlier();
+  const isReplay = request.upstream.isReplay === true;
+  const earlier = isReplay ? replayedThread(thread.earlier()) : thread.earlier();
   const run: Run = {
     agent: target.name,
     agentDialect: target.dialect,
     agentProfile: target.profile ?? "auto",
     agentEndsStream: stream.endsByItself,
+    ...(isReplay ? { isReplay } : {}),
     clientDialect,
     agentReadsInput: target.transport !== "get-sse",
     sessionId: request.sessionId,
@@ -141,7 +143,7 @@ function createRun(
     deniedCalls: () => thread.deniedCalls(),
     shownSurfaces: () => thread.shownSurfaces(),
     isAppRequest,
-    beforeDelivery: thread.follow(clientDialect),
+    beforeDelivery: isReplay ? thread.followReplay(clientDialect) : thread.follow(clientDialect),
     counters: handle.counters,
     recorder: context.recorder,
     receipts: receiptsFor(context, clientDialect, request.receipts),

@@ -2,7 +2,7 @@ import { SmallMap } from "@countersign/core";
 import type { UnsentMessage } from "@countersign/policy";
 import type { Message } from "@countersign/wire";
 import { digestOf, meaningOf } from "./digest.js";
-import { asRecorded } from "./message-record.js";
+import { asRecorded, isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import type { ThreadState } from "./thread-state.js";
 
@@ -153,6 +153,18 @@ export function earlierThread(
     calls.set(toolCallId, { name: toolName, isClients, isHeld: false, isUnseen: true });
   }
   return { messages, words, calls, tools: new Set(state.tools) };
+}
+
+/**
+ * The same thread for a client that asks for a replay: it holds nothing of what an agent said, so the agent may say it again. What the person
+ * said stays as they said it.
+ */
+export function replayedThread({ messages, words, calls, tools }: EarlierThread): EarlierThread {
+  const kept = new SmallMap<string, MessageRecord>();
+  for (const [id, record] of messages) if (!isAgents(record.role)) kept.set(id, record);
+  const repeated = new SmallMap<string, EarlierCall>();
+  for (const [id, call] of calls) repeated.set(id, { ...call, isHeld: false });
+  return { messages: kept, words, calls: repeated, tools };
 }
 
 /**

@@ -71,6 +71,8 @@ class Orderer extends PassingStep {
 
   override end(end: StreamEnd): void {
     if (end.failure !== undefined) return this.next.end(end);
+    // A thread without earlier runs has nothing to repeat.
+    if (this.#run.isReplay === true && this.#run.progress.events === 0) return this.next.end(end);
     this.#expander.end();
     const violations = this.#automaton.end();
     if (!violations.some(({ severity }) => severity === "error")) return this.next.end(end);

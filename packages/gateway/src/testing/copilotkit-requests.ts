@@ -1,0 +1,111 @@
+import { sseFrame } from "@countersign/testkit";
+import type { FakeAnswer, FakePiece, FakeRequest, FakeScript } from "@countersign/testkit";
+
+/** An input as CopilotKit's client 1.74 sends it, with these members changed. */
+export function clientInput(changed: object = {}): Record<string, unknown> {
+  return {
+    threadId: "thread-1",
+    runId: "run-1",
+    tools: [],
+    context: [],
+    forwardedProps: {},
+    state: {},
+    messages: [{ id: "user-1", role: "user", content: "Where is my order?" }],
+    ...changed,
+  };
+}
+
+/** What CopilotKit's runtime 1.75 tells a page about itself, with members of its service, and one that it may have later. */
+export const RUNTIME_INFO = {
+  version: "1.75.0",
+  agents: {
+    support: { name: "support", description: "Answers", className: "HttpAgent" },
+    hidden: { name: "hidden", description: "", className: "HttpAgent" },
+  },
+  audioFileTranscriptionEnabled: true,
+  mode: "intelligence",
+  intelligence: { wsUrl: "wss://service.example/socket" },
+  threadEndpoints: { list: true, inspect: true, mutations: false, realtimeMetadata: true },
+  suggestions: true,
+  inspectorMetadata: true,
+  a2uiEnabled: true,
+  a2ui: { enabled: true, agents: ["support", "hidden"] },
+  openGenerativeUIEnabled: false,
+  telemetryDisabled: true,
+  runtimeEntitlements: { status: "ready" },
+  later: "unknown",
+};
+
+const SAYS = (messageId: string, delta: string): object[] => [
+  { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
+  { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
+  { type: "TEXT_MESSAGE_END", messageId },
+];
+
+/** The input of a request, by whichever form it came. */
+export function inputOf({ body }: FakeRequest): {
+  threadId: string;
+  runId: string;
+  messages: object[];
+} {
+  const value = JSON.parse(body) as { body?: unknown };
+  return (value.body ?? value) as ReturnType<typeof inputOf>;
+}
+
+/** The route of a request, by whichever form it came. */
+export function routeOf({ method, path, body }: FakeRequest): string {
+  if (path !== "/" || method === "GET") return path.slice(1);
+  return (JSON.parse(body) as { method: string }).method;
+}
+
+/** A runtime that stores its runs as CopilotKit's does; `held` keeps runs open until the runtime is told to stop. */
+export function scriptedRuntime({ held = false } = {}): FakeScript {
+  const threads = new Map<string, object[]>();
+  const stops = new Map<string, () => void>();
+  return (request): FakeAnswer => {
+    const route = routeOf(request);
+    if (route.endsWith("info")) return json(RUNTIME_INFO);
+    if (/stop/u.test(route)) {
+      const stop = stops.get("run");
+      stop?.();
+      return json({
+        stopped: stop !== undefined,
+        interrupt: { type: "RUN_ERROR", code: "STOPPED" },
+      });
+    }
+    if (!/(?:run|connect|suggest)$/u.test(route)) return json({ route });
+    const { threadId, runId, messages } = inputOf(request);
+    const stored = threads.get(threadId) ?? [];
+    if (route.endsWith("connect")) return { pieces: stored.map(sseFrame) };
+    const events = [
+      {
+        type: "RUN_STARTED",
+        threadId,
+        runId,
+        input: clientInput({ threadId, runId, messages: messages.slice(-1) }),
+      },
+      ...SAYS(`told-${runId}`, "It has shipped."),
+      { type: "TOOL_CALL_START", toolCallId: `call-${runId}`, toolCallName: "prompt_user" },
+      { type: "TOOL_CALL_ARGS", toolCallId: `call-${runId}`, delta: '{"field":"PIN"}' },
+      { type: "TOOL_CALL_END", toolCallId: `call-${runId}` },
+    ];
+    const end = { type: "RUN_FINISHED", threadId, runId };
+    threads.set(threadId, [...stored, ...events, end]);
+    return { pieces: held ? openUntil(events, end, stops) : [...events, end].map(sseFrame) };
+  };
+}
+
+async function* openUntil(
+  events: readonly object[],
+  end: object,
+  stops: Map<string, () => void>,
+): AsyncGenerator<FakePiece> {
+  const stopped = new Promise<void>((resolve) => stops.set("run", resolve));
+  yield events.map(sseFrame).join("");
+  await stopped;
+  yield sseFrame(end);
+}
+
+function json(value: unknown): FakeAnswer {
+  return { headers: { "content-type": "application/json" }, pieces: [JSON.stringify(value)] };
+}
