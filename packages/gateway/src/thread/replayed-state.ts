@@ -1,5 +1,5 @@
 import type { StoredRow, RowName } from "../store/keyed-store.js";
-import type { TraceWrite } from "./run-changes.js";
+import type { TraceWrite } from "./pending-rows.js";
 import { orderRow, stateOf } from "./thread-state.js";
 import type { ThreadState } from "./thread-state.js";
 
