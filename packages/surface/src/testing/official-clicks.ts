@@ -6,6 +6,7 @@ import {
   isComponentNode,
   MessageProcessor,
   NodeResolver,
+  peekValue,
 } from "@a2ui/web_core/v0_9";
 
 const CATALOGUE = "https://a2ui.org/specification/v0_9/basic_catalog.json";
