@@ -22,6 +22,7 @@ const AREAS = {
   receipts: ["receipts"],
   policy: ["policy"],
   capability: ["capability"],
+  surface: ["surface"],
   gateway: ["gateway"],
   turns: ["turns"],
   redteam: ["redteam"],

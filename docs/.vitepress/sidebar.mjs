@@ -84,6 +84,7 @@ const GROUPS = {
     "classification.md",
     "events/changes.md",
     "events/envelopes.md",
+    "events/interfaces.md",
     "events/threads.md",
     "events/limits.md",
     "events/streams.md",

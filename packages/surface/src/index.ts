@@ -1,5 +1,5 @@
-export { createSurfaceModel } from "./model.js";
-export { DEFAULT_SURFACE_LIMITS } from "./limits.js";
+export { createSurfaceModel } from "./thread/model.js";
+export { DEFAULT_SURFACE_LIMITS } from "./base/limits.js";
 export type {
   ActivityPayload,
   ArgumentsPayload,
@@ -26,4 +26,4 @@ export type {
   SurfaceProblemCode,
   SurfaceUrl,
   UrlUse,
-} from "./facts.js";
+} from "./base/facts.js";

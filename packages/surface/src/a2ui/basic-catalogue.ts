@@ -4,7 +4,7 @@ export interface ComponentTable {
   readonly children?: readonly string[];
   /** Properties that are read as the component's label. */
   readonly labels?: readonly string[];
-  readonly urls?: Readonly<Record<string, "image" | "video" | "audio">>;
+  readonly urls?: ReadonlyMap<string, "image" | "video" | "audio">;
   /** The property that a person changes, and what is asked for. */
   readonly input?: { readonly values: readonly string[]; readonly type: string };
 }
@@ -14,10 +14,10 @@ const MEDIA_LABELS = ["description", "altText"];
 
 const BASIC_COMPONENTS: ReadonlyMap<string, ComponentTable> = new Map<string, ComponentTable>([
   ["Text", { labels: ["text"] }],
-  ["Image", { labels: MEDIA_LABELS, urls: { url: "image" } }],
+  ["Image", { labels: MEDIA_LABELS, urls: new Map([["url", "image"]]) }],
   ["Icon", { labels: ["name"] }],
-  ["Video", { labels: MEDIA_LABELS, urls: { url: "video" } }],
-  ["AudioPlayer", { labels: MEDIA_LABELS, urls: { url: "audio" } }],
+  ["Video", { labels: MEDIA_LABELS, urls: new Map([["url", "video"]]) }],
+  ["AudioPlayer", { labels: MEDIA_LABELS, urls: new Map([["url", "audio"]]) }],
   ["Row", CHILDREN],
   ["Column", CHILDREN],
   ["List", CHILDREN],
@@ -99,7 +99,7 @@ const COMMON: ReadonlySet<string> = new Set([
 /** Whether the basic catalogue says what a property is; what it does not know may be shown. */
 export function isKnownProperty(table: ComponentTable, property: string): boolean {
   if (SETTINGS.has(property) || COMMON.has(property)) return true;
-  if (table.urls !== undefined && Object.hasOwn(table.urls, property)) return true;
+  if (table.urls?.has(property) === true) return true;
   const named = [
     ...(table.children ?? []),
     ...(table.labels ?? []),

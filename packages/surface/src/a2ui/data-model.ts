@@ -39,6 +39,13 @@ export class DataModel {
   /** Characters of its JSON, about. */
   length = 0;
 
+  readonly #isLegacy: boolean;
+
+  /** @param isLegacy A2UI 0.8: missing containers are objects, and replace other values */
+  constructor(isLegacy: boolean) {
+    this.#isLegacy = isLegacy;
+  }
+
   get root(): JsonValue | undefined {
     return this.#root;
   }
@@ -99,8 +106,10 @@ export class DataModel {
         reverts.push(() => void Object.assign(this, counted), put(current, segment, value));
         return revertAll;
       }
-      if (known === undefined || known === null) {
-        const made: JsonValue = INDEX.test(segments[index + 1] ?? "") ? [] : {};
+      const isMissing = known === undefined || known === null;
+      if (isMissing || (this.#isLegacy && !isContainer(known))) {
+        const isList = !this.#isLegacy && INDEX.test(segments[index + 1] ?? "");
+        const made: JsonValue = isList ? [] : {};
         reverts.push(put(current, segment, made));
         current = made;
       } else current = known;
@@ -157,4 +166,21 @@ export function measure(value: JsonValue | undefined): { values: number; length:
     }
   }
   return { values, length };
+}
+
+/** Deeper values are refused; parsed JSON is at most 64 deep. */
+const MAX_VALUE_DEPTH = 100;
+
+/**
+ * A copy of a value, which the model may change.
+ *
+ * @throws TypeError when it is nested too deep
+ */
+export function copyOf(value: JsonValue, depth = 0): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_VALUE_DEPTH) throw new TypeError("the data is nested too deep");
+  if (Array.isArray(value)) return value.map((item) => copyOf(item, depth + 1));
+  const copy: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) setMember(copy, key, copyOf(inner, depth + 1));
+  return copy;
 }

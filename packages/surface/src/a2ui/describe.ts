@@ -1,8 +1,8 @@
 import { canonicalJson, sha256Hex } from "@countersign/core";
 import type { Classification } from "@countersign/core";
-import type { SurfaceComponent, SurfaceLimits } from "../facts.js";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import type { SurfaceComponent, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { hasAllChildren, isActing } from "./instance.js";
 import type { Instance } from "./instance.js";
 import type { OwnFacts } from "./read-component.js";
@@ -131,7 +131,7 @@ function readSubtree(instance: Instance, limits: SurfaceLimits): Subtree {
     ];
     forms.push(
       canonicalJson(form as never),
-      canonicalJson([...own.urls.map(({ value, use }) => [use, value])] as never),
+      canonicalJson(own.urls.map(({ value, use }) => [use, value])),
     );
     if (isWhole) for (const child of next.slots.flat().toReversed()) open.push(child);
   }

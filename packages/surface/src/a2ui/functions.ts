@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { FunctionCaller } from "../facts.js";
+import type { FunctionCaller } from "../base/facts.js";
 
 /** The value of a function; `isExact` is false when a client may compute another one. */
 export interface FunctionValue {

@@ -1,4 +1,4 @@
-import type { SurfaceComponent, SurfaceInfo } from "../facts.js";
+import type { SurfaceComponent, SurfaceInfo } from "../base/facts.js";
 import type { ChildReference, Definition } from "./definition.js";
 import type { OwnFacts } from "./read-component.js";
 import type { Reading } from "./readers.js";

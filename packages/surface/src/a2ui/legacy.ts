@@ -42,7 +42,7 @@ export function legacyData(contents: JsonValue): JsonValue {
   if (!Array.isArray(contents)) return contents;
   const [first] = contents;
   if (contents.length === 1 && ownMember(first, "key") === ".") return typedValue(first) ?? {};
-  const model = new DataModel();
+  const model = new DataModel(true);
   model.write([], {});
   for (const entry of contents) {
     const key = ownMember(entry, "key");

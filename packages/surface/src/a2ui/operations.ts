@@ -1,7 +1,7 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { fromLegacy, legacyData } from "./legacy.js";
 
 /** A component of an operation: the type is undefined when only properties are sent. */

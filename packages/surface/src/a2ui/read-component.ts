@@ -6,7 +6,7 @@ import type {
   SurfaceInput,
   SurfaceUrl,
   UrlUse,
-} from "../facts.js";
+} from "../base/facts.js";
 import { isKnownProperty, isSetting } from "./basic-catalogue.js";
 import type { Definition } from "./definition.js";
 import { shownAs } from "./functions.js";
@@ -57,11 +57,15 @@ class ComponentReader {
     this.#definition = definition;
     this.#scope = scope;
     this.#resolver = new Resolver(scope);
-    this.#childIds = new Set(definition.references.map(({ id }) => id));
+    this.#childIds = new Set(
+      definition.references.flatMap(({ id, isCertain }) =>
+        isCertain || scope.isComponent(id) ? id : [],
+      ),
+    );
   }
 
   read(): OwnFacts {
-    const { props, table } = this.#definition;
+    const { props } = this.#definition;
     const resolved: JsonObject = {};
     for (const [key, value] of Object.entries(props)) {
       const pointer = `/${escapeSegment(key)}`;
@@ -181,7 +185,7 @@ class ComponentReader {
 
   #urlUse(key: string, text: string, tablePath: string): UrlUse | undefined {
     const { table } = this.#definition;
-    const known = table?.urls?.[tablePath];
+    const known = table?.urls?.get(tablePath);
     if (known !== undefined) return known;
     if (text === "" || (table?.labels?.includes(tablePath) ?? false)) return undefined;
     if (table !== undefined)
@@ -290,7 +294,7 @@ class ComponentReader {
     const { table, id, type } = this.#definition;
     const input = table?.input;
     if (input === undefined && table !== undefined) return [];
-    const bound = (input?.values ?? [...this.#bindings.keys()]).filter((name) =>
+    const bound = (input?.values ?? [...this.#bindings.keys()]).find((name) =>
       this.#bindings.has(name),
     );
     // A component of another catalogue may write to whatever it is bound to.
@@ -301,12 +305,11 @@ class ComponentReader {
     const variant = shownAs(resolved["variant"] ?? resolved["textFieldType"] ?? resolved["type"]);
     const isSecret = /obscured|password|secret/i.test(variant);
     const hints = [...this.#texts].filter((text) => text !== labels[0]);
-    const first = bound[0];
     return [
       {
         label: labels[0] ?? "",
         id,
-        boundPath: first === undefined ? undefined : this.#boundPath(first),
+        boundPath: bound === undefined ? undefined : this.#boundPath(bound),
         type:
           table === undefined
             ? "unknown"

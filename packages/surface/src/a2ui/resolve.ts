@@ -1,8 +1,8 @@
 import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { SurfaceFunctionCall, SurfaceLimits } from "../facts.js";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import type { SurfaceFunctionCall, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { dataSegments } from "./data-model.js";
 import type { DataModel } from "./data-model.js";
 import { ExpressionError, parseFormatString } from "./expression.js";
@@ -28,6 +28,8 @@ export interface Scope {
   readonly problems: Problems;
   readonly surfaceId: string;
   readonly place: string;
+  /** Whether the surface has a component of this id. */
+  isComponent(id: string): boolean;
   /** Data paths that an input changes. */
   isInputPath(path: string): boolean;
 }

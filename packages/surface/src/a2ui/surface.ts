@@ -1,8 +1,8 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import type { RemovedComponent, SurfaceComponent, SurfaceLimits } from "../facts.js";
-import { named } from "../problems.js";
-import type { Problems } from "../problems.js";
+import type { RemovedComponent, SurfaceComponent, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import type { Problems } from "../base/problems.js";
 import { DataModel, dataSegments, measure } from "./data-model.js";
 import type { Revert } from "./data-model.js";
 import type { ChildReference, Definition } from "./definition.js";
@@ -37,7 +37,7 @@ export class A2uiSurface {
   readonly sourceId: string;
   readonly isLegacy: boolean;
   readonly definitions = new Map<string, Definition>();
-  readonly data = new DataModel();
+  readonly data: DataModel;
   /** Characters of the definitions. */
   #length = 0;
   readonly #limits: SurfaceLimits;
@@ -51,7 +51,9 @@ export class A2uiSurface {
   /** Components to read again, and components with references to link again. */
   readonly #rebuild = new Set<Instance>();
   readonly #relink = new Map<Instance, Set<number>>();
+  /** Components that were read again, and components with other children. */
   readonly #touched = new Set<Instance>();
+  readonly #relinked = new Set<Instance>();
   readonly #removed = new Map<string, Instance>();
   #problems: Problems;
 
@@ -66,6 +68,7 @@ export class A2uiSurface {
     this.surfaceId = surfaceId;
     this.sourceId = sourceId;
     this.isLegacy = isLegacy;
+    this.data = new DataModel(isLegacy);
     this.#settings = settings;
     this.#limits = limits;
     this.#problems = problems;
@@ -109,7 +112,11 @@ export class A2uiSurface {
         this.#rebuild.add(instance);
       }
       for (const parent of this.#waiting.get(id) ?? []) {
-        for (const slot of parent.waits.get(id) ?? []) this.#linkLater(parent, slot);
+        for (const slot of parent.waits.get(id) ?? []) {
+          // A text of an unknown component turns out to be the id of a child.
+          if (parent.references[slot]?.isCertain === false) this.#rebuild.add(parent);
+          else this.#linkLater(parent, slot);
+        }
         parent.waits.delete(id);
       }
       this.#waiting.delete(id);
@@ -121,6 +128,8 @@ export class A2uiSurface {
   write(path: string, value: JsonValue | undefined): Revert | undefined {
     const segments = dataSegments(path, this.isLegacy);
     if (segments === undefined) return undefined;
+    // Renderers of 0.8 keep the data when its root would not be an object.
+    if (this.isLegacy && segments.length === 0 && !isJsonObject(value)) return () => {};
     const kept = segments.length === 0 ? 0 : this.data.values;
     if (kept + measure(value).values > this.#limits.maxDataValues) {
       this.#overLimit("maxDataValues");
@@ -152,8 +161,6 @@ export class A2uiSurface {
       for (const [instance, slots] of this.#relink) {
         this.#relink.delete(instance);
         for (const slot of slots) this.#linkSlot(instance, slot);
-        // Its own form is the same; the label of a component to act on is not.
-        if (isActing(instance)) this.#touched.add(instance);
       }
     }
     const components: SurfaceComponent[] = [];
@@ -170,6 +177,7 @@ export class A2uiSurface {
       if (isChanged) components.push(described);
     }
     this.#touched.clear();
+    this.#relinked.clear();
     const removed = [...this.#removed.values()].flatMap((instance) => this.#asRemoved(instance));
     this.#removed.clear();
     return { components, removed };
@@ -247,6 +255,7 @@ export class A2uiSurface {
       problems: this.#problems,
       surfaceId: this.surfaceId,
       place: `${this.surfaceId}/${instance.definition.id}`,
+      isComponent: (id) => this.definitions.has(id),
       isInputPath: (path) => this.#inputPaths.has(path),
     });
     this.#forgetReads(instance);
@@ -254,7 +263,7 @@ export class A2uiSurface {
       this.#register(instance, dataSegments(path, false), "value");
     for (const { list } of references) {
       if (list === undefined) continue;
-      const path = absolutePath(list, instance.scope, this.isLegacy);
+      const path = absolutePath(list, instance.scope, false);
       this.#register(instance, dataSegments(path, this.isLegacy), "items");
     }
     // New ones first: a path that stays an input is not reported to its readers.
@@ -322,12 +331,13 @@ export class A2uiSurface {
       if (known !== undefined) this.#drop(instance, known);
     }
     for (const rest of children.splice(index)) this.#drop(instance, rest);
+    this.#relinked.add(instance);
   }
 
   #scopes(instance: Instance, { list }: ChildReference): ChildScopes {
     const { scope } = instance;
     if (list === undefined) return { count: 1, isIndexed: false, at: () => scope };
-    const path = absolutePath(list, scope, this.isLegacy);
+    const path = absolutePath(list, scope, false);
     const segments = dataSegments(path, this.isLegacy);
     const value = segments && this.data.read(segments);
     const base = path.endsWith("/") ? path.slice(0, -1) : path;
@@ -418,6 +428,7 @@ export class A2uiSurface {
       this.#rebuild.delete(instance);
       this.#relink.delete(instance);
       this.#touched.delete(instance);
+      this.#relinked.delete(instance);
       for (const child of instance.slots.flat()) {
         child.parents.delete(instance);
         open.push(child);
@@ -429,8 +440,9 @@ export class A2uiSurface {
   /** The changed components, and those above whose label is read from them. */
   #withActingParents(): Set<Instance> {
     const found = new Set(this.#touched);
-    const open = [...this.#touched];
-    const seen = new Set(open);
+    for (const instance of this.#relinked) if (isActing(instance)) found.add(instance);
+    const seen = new Set([...this.#touched, ...this.#relinked]);
+    const open = [...seen];
     for (let instance = open.pop(); instance !== undefined; instance = open.pop()) {
       for (const parent of instance.parents.keys()) {
         if (seen.has(parent)) continue;

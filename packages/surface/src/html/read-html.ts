@@ -2,7 +2,7 @@ import { canonicalJson, sha256Hex } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { Tokenizer, TokenizerMode } from "parse5";
 import type { Token, TokenHandler } from "parse5";
-import type { HtmlFacts, SurfaceInput, SurfaceUrl, UrlUse } from "../facts.js";
+import type { HtmlFacts, SurfaceInput, SurfaceUrl, UrlUse } from "../base/facts.js";
 
 /** The parts of an HTML document that an agent sends. */
 export interface HtmlParts {
@@ -56,7 +56,7 @@ const ADDRESSES: ReadonlyMap<string, UrlUse> = new Map<string, UrlUse>([
 ]);
 const INPUTS: ReadonlySet<string> = new Set(["input", "textarea", "select"]);
 const HINTS = ["placeholder", "aria-label", "autocomplete", "title", "value"];
-const SPOKEN = ["alt", "title", "aria-label", "placeholder", "label"];
+const SPOKEN: ReadonlySet<string> = new Set(["alt", "title", "aria-label", "placeholder", "label"]);
 /** How a tokenizer reads the content of elements that are not markup. */
 const CONTENTS: Readonly<Record<string, number>> = {
   script: TokenizerMode.SCRIPT_DATA,
@@ -195,7 +195,7 @@ class HtmlReader implements TokenHandler {
       this.script(value, `/${tagName}/${name}`);
     }
     if (name === "style") this.style(value, `/${tagName}/style`);
-    if (SPOKEN.includes(name)) this.#note(value);
+    if (SPOKEN.has(name)) this.#note(value);
   }
 
   #input(tagName: string, attributes: ReadonlyMap<string, string>): void {

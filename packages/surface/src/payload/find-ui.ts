@@ -1,8 +1,8 @@
 import { isJsonObject, ownMember, parseJson, parseLeniently } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { isOperation } from "../a2ui/operations.js";
-import type { SurfaceLimits } from "../facts.js";
-import type { Problems } from "../problems.js";
+import type { SurfaceLimits } from "../base/facts.js";
+import type { Problems } from "../base/problems.js";
 
 /** User interface that a value contains. */
 export type FoundUi =

@@ -5,6 +5,7 @@ import {
   isComponentNode,
   MessageProcessor,
   NodeResolver,
+  peekValue,
   ResolvedBinding,
 } from "@a2ui/web_core/v0_9";
 
@@ -30,7 +31,11 @@ const LABELS: Readonly<Record<string, readonly string[]>> = {
 
 /** The official processor and node resolver of `@a2ui/web_core`, read as plain data. */
 export class OfficialRenderer {
-  readonly #catalogue = new Catalog(CATALOGUE, BASIC_COMPONENTS as never[], BASIC_FUNCTIONS as never[]);
+  readonly #catalogue = new Catalog(
+    CATALOGUE,
+    BASIC_COMPONENTS as never[],
+    BASIC_FUNCTIONS as never[],
+  );
   readonly #processor: MessageProcessor<never>;
   #action: { name: string; context: unknown } | undefined;
 
@@ -70,7 +75,7 @@ export class OfficialRenderer {
       });
       return label;
     };
-    const root = resolver.rootNode.value as unknown as Node | undefined;
+    const root = peekValue(resolver.rootNode) as unknown as Node | undefined;
     if (root !== undefined) visit(root);
     resolver.dispose();
     return { nodes, isCyclic };

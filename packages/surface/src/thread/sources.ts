@@ -1,15 +1,14 @@
-import { isJsonObject, setMember } from "@countersign/core";
-import type { JsonObject, JsonValue } from "@countersign/core";
-import { measure } from "./a2ui/data-model.js";
-import { createDefinition } from "./a2ui/definition.js";
-import type { Definition } from "./a2ui/definition.js";
-import { callerOf, isBasicFunction } from "./a2ui/functions.js";
-import { readOperation } from "./a2ui/operations.js";
-import type { ComponentUpdate, Operation } from "./a2ui/operations.js";
-import { A2uiSurface } from "./a2ui/surface.js";
+import { isJsonObject } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { copyOf } from "../a2ui/data-model.js";
+import { callerOf, isBasicFunction } from "../a2ui/functions.js";
+import { readOperation } from "../a2ui/operations.js";
+import type { Operation } from "../a2ui/operations.js";
+import { A2uiSurface } from "../a2ui/surface.js";
 import type { Changes } from "./changes.js";
-import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "./facts.js";
-import { named } from "./problems.js";
+import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "../base/facts.js";
+import { named } from "../base/problems.js";
+import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
 
 /** One message or call with what it shows; clients keep the surfaces of each apart. */
@@ -26,8 +25,6 @@ export interface OperationList {
   readonly place: string;
 }
 
-const MAX_VALUE_DEPTH = 100;
-
 /** All that a thread shows, by message and call, the oldest first. */
 export class Sources {
   readonly #limits: SurfaceLimits;
@@ -42,6 +39,10 @@ export class Sources {
       ...[...source.surfaces.values()].map((surface) => infoOf(surface, "created")),
       ...(source.view === undefined ? [] : [source.view.info]),
     ]);
+  }
+
+  has(sourceId: string): boolean {
+    return this.#sources.has(sourceId);
   }
 
   hasView(sourceId: string): boolean {
@@ -98,7 +99,7 @@ export class Sources {
     const source = this.#sources.get(sourceId);
     if (source === undefined) return;
     changes.isSurface = true;
-    for (const surface of [...source.surfaces.values()]) this.#delete(source, surface, changes);
+    for (const surface of source.surfaces.values()) this.#delete(source, surface, changes);
     if (source.view !== undefined) {
       const { componentType, componentId, surfaceId, scope } = source.view.component;
       changes.removed.push({ componentType, componentId, surfaceId, sourceId, scope });
@@ -132,7 +133,7 @@ export class Sources {
       }
     }
     if (!isWhole) return;
-    for (const surface of [...source.surfaces.values()]) {
+    for (const surface of source.surfaces.values()) {
       if (!namedIds.has(surface.surfaceId)) this.#delete(source, surface, changes);
     }
   }
@@ -283,7 +284,7 @@ export class Sources {
     );
     // Clients with one model for all messages draw the change on what is there.
     for (const [id, definition] of shown.definitions) surface.define(id, definition);
-    if (shown.data.root !== undefined) surface.write("/", copyOf(shown.data.root, 0));
+    if (shown.data.root !== undefined) surface.write("/", copyOf(shown.data.root));
     return surface;
   }
 
@@ -313,7 +314,7 @@ export class Sources {
         );
       }
       ids.add(component.id);
-      const definition = this.#definition(component, surface, place, changes);
+      const definition = readDefinition(component, surface, place, this.#limits, changes.problems);
       if (definition === undefined) continue;
       const before = surface.definitions.get(component.id);
       surface.define(component.id, definition);
@@ -321,74 +322,10 @@ export class Sources {
     }
   }
 
-  #definition(
-    component: ComponentUpdate,
-    surface: A2uiSurface,
-    place: string,
-    { problems }: Changes,
-  ): Definition | undefined {
-    const { surfaceId, isLegacy, settings } = surface;
-    const before = surface.definitions.get(component.id);
-    const type = component.type ?? before?.type;
-    if (type === undefined) {
-      problems.add(
-        "surface/missing-type",
-        true,
-        surfaceId,
-        place,
-        "The component has no type. Fix: send its type in component.",
-      );
-      return undefined;
-    }
-    if (before !== undefined && before.type !== type) {
-      problems.add(
-        "surface/changed-type",
-        false,
-        surfaceId,
-        place,
-        `The component was ${named(before.type)} and becomes ${named(type)}.`,
-      );
-    }
-    const isNew = before === undefined;
-    if (
-      (isNew && surface.definitions.size >= this.#limits.maxComponents) ||
-      measure(component.props).values > this.#limits.maxPropertyValues ||
-      surface.length > this.#limits.maxModelLength
-    ) {
-      problems.add(
-        "surface/over-limit",
-        true,
-        surfaceId,
-        place,
-        "The surface has more components, a component more values, or both more characters than allowed. Fix: send a smaller surface, or raise the limit.",
-      );
-      return undefined;
-    }
-    const isOwnCatalogue = component.catalogueId === settings.catalogueId;
-    try {
-      return createDefinition(
-        component.id,
-        type,
-        component.props,
-        isOwnCatalogue ? undefined : component.catalogueId,
-        isLegacy,
-      );
-    } catch {
-      problems.add(
-        "surface/malformed-operation",
-        true,
-        surfaceId,
-        place,
-        "The properties of the component have no canonical JSON.",
-      );
-      return undefined;
-    }
-  }
-
   #write(operation: Operation & { kind: "data" }, source: Source, changes: Changes): void {
     const surface = this.#surface(operation, source, changes);
     const { path, value, place } = operation;
-    const revert = surface.write(path, value === undefined ? undefined : copyOf(value, 0));
+    const revert = surface.write(path, value === undefined ? undefined : copyOf(value));
     if (revert === undefined) {
       changes.problems.add(
         "surface/malformed-data",
@@ -478,14 +415,4 @@ function infoOf(surface: A2uiSurface, change: SurfaceInfo["change"]): SurfaceInf
     app: undefined,
     html: undefined,
   };
-}
-
-/** A value that the model may change. */
-function copyOf(value: JsonValue, depth: number): JsonValue {
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_VALUE_DEPTH) throw new TypeError("the data is nested too deep");
-  if (Array.isArray(value)) return value.map((item) => copyOf(item, depth + 1));
-  const copy: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) setMember(copy, key, copyOf(inner, depth + 1));
-  return copy;
 }

@@ -1,9 +1,15 @@
 import { canonicalJson, isJsonObject, ownMember, sha256Hex } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { SurfaceComponent, SurfaceInfo, SurfaceLimits, SurfaceUrl, UrlUse } from "./facts.js";
-import { readHtml } from "./html/read-html.js";
-import type { HtmlReading } from "./html/read-html.js";
-import type { Problems } from "./problems.js";
+import type {
+  SurfaceComponent,
+  SurfaceInfo,
+  SurfaceLimits,
+  SurfaceUrl,
+  UrlUse,
+} from "../base/facts.js";
+import { readHtml } from "../html/read-html.js";
+import type { HtmlReading } from "../html/read-html.js";
+import type { Problems } from "../base/problems.js";
 
 /** Something that a client draws as one component: an MCP App or an HTML document. */
 export interface View {
@@ -246,7 +252,10 @@ function collectTexts(value: JsonValue, into: string[]): void {
   for (let next = open.pop(); next !== undefined && into.length < MAX_TEXTS; next = open.pop()) {
     if (typeof next === "string" && next !== "") into.push(next);
     else if (typeof next === "object" && next !== null) {
-      open.push(...(Array.isArray(next) ? next : Object.values(next)).toReversed());
+      const inner = Array.isArray(next)
+        ? next
+        : Object.entries(next).flatMap(([key, item]) => (key === "type" ? [] : [item]));
+      open.push(...inner.toReversed());
     }
   }
 }

@@ -1,11 +1,11 @@
-import type { A2uiSurface } from "./a2ui/surface.js";
+import type { A2uiSurface } from "../a2ui/surface.js";
 import type {
   RemovedComponent,
   SurfaceComponent,
   SurfaceFunctionCall,
   SurfaceInfo,
-} from "./facts.js";
-import { Problems } from "./problems.js";
+} from "../base/facts.js";
+import { Problems } from "../base/problems.js";
 
 /** What one payload changes, and how to take it back. */
 export class Changes {

@@ -11,12 +11,12 @@ import type {
   SurfaceModel,
   SurfaceModelOptions,
   SurfacePayload,
-} from "./facts.js";
+} from "../base/facts.js";
 import { Changes } from "./changes.js";
-import { resolveSurfaceLimits } from "./limits.js";
-import { findUi } from "./payload/find-ui.js";
-import { readPartialObject } from "./payload/partial-json.js";
-import { Problems } from "./problems.js";
+import { resolveSurfaceLimits } from "../base/limits.js";
+import { findUi } from "../payload/find-ui.js";
+import { readPartialObject } from "../payload/partial-json.js";
+import { Problems } from "../base/problems.js";
 import { Sources } from "./sources.js";
 import { readApp, readResource, readSandbox } from "./views.js";
 
@@ -131,12 +131,11 @@ class Model implements SurfaceModel {
 
   #activity(payload: ActivityPayload, changes: Changes): void {
     const { messageId, activityType, content, agent } = payload;
-    if (isJsonObject(content) && (activityType === "open-generative-ui" || isSandbox(content))) {
-      const isComplete = content["generating"] === false;
-      this.#sandbox(content, messageId, isComplete, changes);
-      return;
-    }
-    if (this.#found(content, messageId, agent, changes, true)) return;
+    const isHtml =
+      isJsonObject(content) && (activityType === "open-generative-ui" || isSandbox(content));
+    if (isHtml) this.#sandbox(content, messageId, content["generating"] === false, changes);
+    // The type says what a client draws, and a delta may change it: everything there is judged.
+    if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
     // What the activity showed before is gone, whatever it is now.
     this.#sources.remove(messageId, changes);
     changes.isSurface ||= activityType === "a2ui-surface" || activityType === "mcp-apps";
@@ -152,7 +151,7 @@ class Model implements SurfaceModel {
   ): boolean {
     const found = findUi(content, changes.problems, this.#limits);
     const operations = found.filter((one) => one.kind === "a2ui");
-    if (operations.length > 0) {
+    if (operations.length > 0 || (isWhole && this.#sources.has(sourceId))) {
       changes.isSurface = true;
       this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes);
     }

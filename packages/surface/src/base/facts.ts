@@ -315,9 +315,9 @@ export interface ShownAction {
 export interface SurfaceLimits {
   /** Surfaces of a thread, 256 by default; beyond them the oldest message is forgotten. */
   readonly maxSurfaces: number;
-  /** Definitions in one surface; 10,000. */
+  /** Definitions in one surface; 6,000. */
   readonly maxComponents: number;
-  /** Drawn components in one surface: definitions times list items; 20,000. */
+  /** Drawn components in one surface: definitions times list items; 6,000. One write may change them all. */
   readonly maxInstances: number;
   /** Nesting of drawn components; 100. */
   readonly maxDepth: number;

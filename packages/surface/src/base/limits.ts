@@ -4,8 +4,8 @@ import type { SurfaceLimits } from "./facts.js";
 /** The limits of a model when the caller sets none. */
 export const DEFAULT_SURFACE_LIMITS: SurfaceLimits = Object.freeze({
   maxSurfaces: 256,
-  maxComponents: 10_000,
-  maxInstances: 20_000,
+  maxComponents: 6_000,
+  maxInstances: 6_000,
   maxDepth: 100,
   maxLabelComponents: 256,
   maxTextLength: 65_536,
