@@ -16,7 +16,7 @@ const MAY_IMPORT = {
   react: ["client"],
   svelte: ["client"],
   redteam: ["core", "wire"],
-  inspect: ["core", "wire"],
+  inspect: ["core", "wire", "surface"],
   gateway: ["core", "wire", "surface", "policy", "capability", "receipts"],
   "apps/console": ["core", "wire", "capability", "receipts"],
 };
@@ -24,7 +24,7 @@ const MAY_IMPORT = {
 const SENTENCES = {
   core: "core stands below everything and imports none of our packages.",
   redteam: "redteam attacks from outside: it imports core and wire only.",
-  inspect: "inspect looks from outside: it imports core and wire only.",
+  inspect: "inspect looks from outside: it imports core, wire and surface only.",
   react: "a binding only binds: react imports client only.",
   svelte: "a binding only binds: svelte imports client only.",
   "apps/console":

@@ -30,6 +30,11 @@ export class Activities {
     if (this.#contents.size > MAX_ACTIVITIES) this.lose();
   }
 
+  /** The content of an activity as a client has it; undefined when it is not known. */
+  content(id: string): JsonValue | undefined {
+    return this.#contents.get(id);
+  }
+
   /** Activities that came with history. */
   learn(messages: readonly Message[]): void {
     for (const message of messages) {

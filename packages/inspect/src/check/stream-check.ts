@@ -170,6 +170,7 @@ class Check implements StreamCheck {
     this.#emitter.end();
     const held = this.#repairer?.end(false);
     if (held !== undefined) this.#checkRepaired(held);
+    this.#symptoms.end();
     const { events, rawBytes, bytes } = this.#counter;
     if (rawBytes * 2 > bytes)
       this.#findings.report("event/raw-heavy", { detail: `${rawBytes} of ${bytes} bytes` });
@@ -187,7 +188,9 @@ class Check implements StreamCheck {
   }
 
   summary(): StreamSummary {
-    return { ...this.#counter.summary(this.#upgrader.dialect), emitter: this.#emitter.facts() };
+    const { conventions } = this.#symptoms;
+    const summary = this.#counter.summary(this.#upgrader.dialect, conventions);
+    return { ...summary, emitter: this.#emitter.facts() };
   }
 
   openInterrupts(): readonly string[] {

@@ -12,7 +12,7 @@ export type StreamSummary = {
   dialect: Dialect;
   /** `protocolVersion` of the first RUN_STARTED that declares one. */
   protocolVersion?: string;
-  /** The features that the stream uses: `tools`, `reasoning`, `state`, … */
+  /** The features that the stream uses: `tools`, `reasoning`, `state`, `A2UI 0.9`, … */
   features: string[];
   /** Events of each type; at most so many different ones are told apart. */
   types: Record<string, number>;
@@ -74,14 +74,14 @@ export class SummaryCounter {
   }
 
   /** The sum so far. */
-  summary(dialect: Dialect): Omit<StreamSummary, "emitter"> {
+  summary(dialect: Dialect, conventions: Iterable<string>): Omit<StreamSummary, "emitter"> {
     return {
       events: this.events,
       runs: this.runs,
       bytes: this.bytes,
       dialect,
       ...(this.protocolVersion === undefined ? {} : { protocolVersion: this.protocolVersion }),
-      features: [...this.#features].sort(),
+      features: [...this.#features, ...conventions].sort(),
       types: Object.fromEntries([...this.#types].sort(([, a], [, b]) => b - a)),
     };
   }

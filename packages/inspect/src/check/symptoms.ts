@@ -3,6 +3,7 @@ import { isJsonObject, parseJson, writeJson } from "@countersign/core";
 import type { AgUiEvent, EventOf, JsonPatch, RunAgentInput } from "@countersign/wire";
 import { Activities, apply } from "./activities.js";
 import type { Findings } from "./findings.js";
+import { Interfaces } from "./interfaces.js";
 
 /** Arguments kept per open call, and calls kept at once: enough for every real tool. */
 const MAX_ARGUMENTS = 64 * 1024;
@@ -37,6 +38,7 @@ export class Symptoms {
   /** The current run has shown something of an answer. */
   #hasAnswered = false;
   readonly #activities: Activities;
+  readonly #interfaces: Interfaces;
   #interrupts: readonly string[] = [];
   readonly #arguments = new Map<string, string | undefined>();
 
@@ -48,6 +50,7 @@ export class Symptoms {
     this.#findings = findings;
     this.#state = input?.state ?? {};
     this.#activities = new Activities(findings);
+    this.#interfaces = new Interfaces(findings, (id) => this.#activities.content(id));
     this.#interrupts = openInterrupts;
     if (input === undefined) return;
     this.#activities.learn(input.messages);
@@ -77,8 +80,23 @@ export class Symptoms {
     }
   }
 
+  /** The conventions of generated interfaces that the stream uses. */
+  get conventions(): ReadonlySet<string> {
+    return this.#interfaces.conventions;
+  }
+
+  /** The stream is over. */
+  end(): void {
+    this.#interfaces.end();
+  }
+
   /** Looks at one event after chunk expansion. */
   push(event: AgUiEvent, eventNumber: number): void {
+    this.#look(event, eventNumber);
+    this.#interfaces.push(event, eventNumber);
+  }
+
+  #look(event: AgUiEvent, eventNumber: number): void {
     this.#hasAnswered ||= !BEFORE_AN_ANSWER.has(event.type);
     switch (event.type) {
       case "RUN_STARTED":

@@ -1,6 +1,7 @@
 import type { OrderRuleId } from "@countersign/wire/order";
 import { EVENT_RULES } from "./event-rules.js";
 import { FRAMING_RULES } from "./framing-rules.js";
+import { INTERFACE_RULES } from "./interface-rules.js";
 import { NETWORK_RULES } from "./network-rules.js";
 import { SEQUENCE_RULES } from "./order-rules.js";
 import type { Rule, Severity } from "./rule.js";
@@ -12,6 +13,7 @@ export type RuleId =
   | keyof typeof TRANSPORT_RULES
   | keyof typeof FRAMING_RULES
   | keyof typeof EVENT_RULES
+  | keyof typeof INTERFACE_RULES
   | OrderRuleId;
 
 /** Every rule the doctor knows, by id, in the order of the layers. */
@@ -21,6 +23,7 @@ export const RULES: Readonly<Record<RuleId, Rule>> = Object.freeze({
   ...FRAMING_RULES,
   ...EVENT_RULES,
   ...SEQUENCE_RULES,
+  ...INTERFACE_RULES,
 });
 
 /** Whether a name is that of a rule. */
