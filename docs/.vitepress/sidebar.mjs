@@ -76,6 +76,8 @@ const GROUPS = {
     "policy/content-reading.md",
     "policy/content-fields.md",
     "policy/messages.md",
+    "policy/surfaces.md",
+    "policy/apps.md",
     "policy/rules.md",
     "policy/testing.md",
   ],

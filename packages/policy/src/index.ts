@@ -42,6 +42,9 @@ export type {
   Transport,
   ViolationFacts,
 } from "./compile/facts.js";
+export { BASIC_COMPONENTS } from "./compile/surface-settings.js";
+export type { AppDirective, AppSettings, SurfaceSettings } from "./compile/surface-settings.js";
+export { allowsDomain } from "./surface/urls.js";
 export type { VelocityLimit, VelocityScope } from "./compile/velocity-rules.js";
 export type { ContentFinding, ContentKind } from "./content/finding.js";
 export { createContentReader } from "./content/reader.js";

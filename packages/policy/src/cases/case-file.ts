@@ -7,6 +7,8 @@ import { validateAgainstSchema } from "../document/validate.js";
 import type { Transport } from "../compile/facts.js";
 import type { JsonSchema } from "../schema/json-schema.js";
 import { choice, closed, list, text } from "../schema/json-schema.js";
+import type { SurfaceCase } from "./surface-case.js";
+import { SHOWN_CASE_SCHEMA, SURFACE_CASE_SCHEMA } from "./surface-case.js";
 
 /** The expected result of a case. */
 export type Expectation = {
@@ -29,6 +31,10 @@ export type PolicyCase = {
   tool?: { name: string; arguments?: string };
   session?: JsonObject;
   message?: JsonObject;
+  /** The generative UI that the event draws. */
+  surface?: SurfaceCase;
+  /** The generative UI that the thread shows before a request. */
+  shown?: SurfaceCase;
   violations?: { rule: string; severity: "error" | "warning" }[];
   denied_calls?: number;
   repeat?: number;
@@ -69,6 +75,8 @@ const policyCase = closed(
     ),
     session: open,
     message: open,
+    surface: SURFACE_CASE_SCHEMA,
+    shown: SHOWN_CASE_SCHEMA,
     violations: list(
       "The violation that the run automaton found.",
       closed(

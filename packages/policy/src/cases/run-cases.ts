@@ -7,6 +7,9 @@ import { createCounterBook } from "../counters/book.js";
 import type { Expectation, PolicyCase } from "./case-file.js";
 import type { Subject } from "./subject.js";
 import { readSubject } from "./subject.js";
+import { surfaceOfCase, threadOfCase } from "./surface-case.js";
+import { addRequests, matchSurfaceRequest, readSurfaceRequests } from "../surface/request.js";
+import { addSurface } from "../surface/view.js";
 
 /** The result of one case. */
 export type CaseResult = {
@@ -46,7 +49,7 @@ function runCase(policy: CompiledPolicy, entry: PolicyCase): CaseResult {
     return { name: entry.name, passed: false, differences: [problem], hit: [] };
   }
   const book = createCounterBook(policy.limits);
-  const facts = factsOf(entry, subject, book, policy);
+  const facts = factsOf(entry, withUi(entry, subject, policy), book, policy);
   const decision = policy.evaluate(facts);
   const steps = policy.explain(facts).steps.filter(({ outcome }) => outcome !== "passed");
   const differences = compareWith(entry.expect, decision);
@@ -72,9 +75,24 @@ function readCaseSubject(policy: CompiledPolicy, entry: PolicyCase) {
   });
 }
 
+/** A subject with its generative UI, or with its clicks. */
+type UiSubject = Subject & Pick<DecisionFacts, "surface" | "requests">;
+
+function withUi(entry: PolicyCase, subject: Subject, { refinements }: CompiledPolicy): UiSubject {
+  const { facts, value } = subject;
+  if (facts.direction === "inbound") {
+    const thread = threadOfCase(entry.shown);
+    const requests = readSurfaceRequests(value).map((one) => matchSurfaceRequest(one, thread));
+    return { value, facts: addRequests(facts, requests, refinements), requests };
+  }
+  if (entry.surface === undefined) return subject;
+  const surface = surfaceOfCase(entry.surface);
+  return { value, facts: addSurface(facts, surface.facts, refinements), surface };
+}
+
 function factsOf(
   entry: PolicyCase,
-  subject: Subject,
+  subject: UiSubject,
   book: CounterBook,
   policy: CompiledPolicy,
 ): DecisionFacts {
@@ -88,6 +106,8 @@ function factsOf(
         };
   const rest = {
     event: subject.facts,
+    surface: subject.surface,
+    requests: subject.requests,
     transport: entry.transport ?? "sse",
     capability,
     violations: entry.violations,

@@ -17,7 +17,15 @@ import { listedProperties } from "./listed-properties.js";
 import { looksBeyondClass } from "./looks-beyond.js";
 import { pairByName } from "./pairs.js";
 
-const LISTS = ["tools", "custom", "raw", "activities", "interrupts", "state"] as const;
+const LISTS = [
+  "tools",
+  "custom",
+  "raw",
+  "activities",
+  "interrupts",
+  "components",
+  "state",
+] as const;
 const BOTH: readonly Direction[] = ["outbound", "inbound"];
 
 /** An entry, its events, and, if known, their class without it. */
@@ -55,7 +63,7 @@ function entriesOf(block: ClassifyBlock): Entry[] {
   const lists = LISTS.flatMap((list) =>
     (block[list] ?? []).map(({ match, ...says }): Entry => {
       const { direction, ...rest } = says as typeof says & { direction?: Direction };
-      const isBoth = list === "state" || list === "custom";
+      const isBoth = list === "state" || list === "custom" || list === "components";
       return {
         name: `${list} ${match}${direction === undefined ? "" : ` ${direction}`}`,
         directions: direction === undefined ? (isBoth ? BOTH : ["outbound"]) : [direction],

@@ -13,6 +13,7 @@ import { compareMessages } from "./messages-block.js";
 import { compareOrder } from "./order-block.js";
 import { compareRequest } from "./request-block.js";
 import { compareOnBlock, compareStrength, strengthOf } from "./strength.js";
+import { compareApps, compareSurfaces } from "./surface-blocks.js";
 import { compareVelocity } from "./velocity-block.js";
 
 type Compare = (before: PolicyDocument, after: PolicyDocument) => PolicyChange[];
@@ -29,6 +30,8 @@ const EVENT_BLOCKS: readonly (readonly [block: string, compare: Compare])[] = [
   ["ag_ui_tools", compareTools],
   ["ag_ui_content", compareContent],
   ["ag_ui_conditions", compareConditions],
+  ["ag_ui_surfaces", compareSurfaces],
+  ["ag_ui_apps", compareApps],
 ];
 
 /**

@@ -15,6 +15,7 @@ import type { RequestSettings } from "./request-settings.js";
 import { compileCapabilityRules } from "./capability-rules.js";
 import { compileComponentRule } from "./component-rule.js";
 import { compileConditionRules } from "./condition-rules.js";
+import { compileAppRules } from "./app-rules.js";
 import { compileContentRule } from "./content-rule.js";
 import type { Decision, Denial } from "./decision.js";
 import { ALLOW, MAX_FURTHER_RULES, observed } from "./decision.js";
@@ -24,6 +25,10 @@ import type { Trace } from "./explain.js";
 import type { DecisionFacts } from "./facts.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
+import { quoted, requestsOf } from "./surface-check.js";
+import { compileSurfaceRules } from "./surface-rules.js";
+import type { AppSettings, SurfaceSettings } from "./surface-settings.js";
+import { compileAppSettings, compileSurfaceSettings } from "./surface-settings.js";
 import { compileStreamRules, DEFAULT_EVENTS_PER_SECOND } from "./stream-rules.js";
 import { compileToolRules } from "./tool-rules.js";
 import { compileVelocity } from "./velocity-rules.js";
@@ -55,7 +60,11 @@ export type CompiledPolicy = {
   readonly messages: MessageSettings;
   /** The content settings; `undefined` if the policy has none. */
   readonly content: ContentSettings | undefined;
-  /** Ids of all rules, in evaluation order. */
+  /** `ag_ui_surfaces` with its defaults: `limits` are for `createSurfaceModel`. */
+  readonly surfaces: SurfaceSettings;
+  /** `ag_ui_apps` with its defaults: `csp` is for the domains of an app that its page gets. */
+  readonly apps: AppSettings;
+  /** Ids of the rules of the document's blocks, in evaluation order. */
   readonly rules: readonly string[];
   evaluate(facts: DecisionFacts): Decision;
   /** The same decision with every rule, its input and its result. */
@@ -82,13 +91,20 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
   const tools = compileToolRules(document);
   const velocity = compileVelocity(document);
   const rules = compileRules(document, tools.rules, velocity.rules);
+  const [surfaces, apps] = [compileSurfaceSettings(document), compileAppSettings(document)];
+  // Rules about generative UI also apply without their blocks.
+  const forSurfaces = isActive(agUiBlock(document))
+    ? [...rules, ...compileSurfaceRules(document, surfaces), ...compileAppRules(document, apps)]
+    : rules;
+  const rulesFor = (facts: DecisionFacts): readonly Rule[] =>
+    isAboutSurfaces(facts) ? forSurfaces : rules;
   const failed = denials("policy", onBlock)(
     "evaluation_failed",
     "the policy could not be evaluated",
   );
   const heldTools = toolsOfConditions(document);
   const request = openRequest(document);
-  const evaluate = createEvaluator(rules, failed, mode);
+  const evaluate = createEvaluator(rulesFor, failed, mode);
   return {
     hash,
     name: document.name,
@@ -107,9 +123,14 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     request: request.settings,
     messages: compileMessageSettings(document),
     content: compileContentSettings(document),
-    rules: rules.map((rule) => rule.id),
+    surfaces,
+    apps,
+    // Rules that every policy has by default are not what its author wrote.
+    rules: forSurfaces
+      .filter((rule) => rules.includes(rule) || document.rules[rule.block] !== undefined)
+      .map((rule) => rule.id),
     evaluate,
-    explain: (facts) => explainRules(rules, facts, evaluate(facts)),
+    explain: (facts) => explainRules(rulesFor(facts), facts, evaluate(facts)),
     quarantineMs: tools.quarantineMs,
     needsArguments: (name) =>
       tools.schemas.has(name) || heldTools.some((pattern) => matchesGlob(pattern, name)),
@@ -154,6 +175,18 @@ function compileRules(
   ];
 }
 
+/** Text streams do not pay for rules about surfaces; what cannot be read gets them. */
+function isAboutSurfaces(facts: DecisionFacts): boolean {
+  try {
+    if (facts.surface !== undefined) return true;
+    if (facts.event.direction !== "inbound") return false;
+    const context = facts.variables?.event?.["context"];
+    return (Array.isArray(context) && context.length > 0) || requestsOf(facts).length > 0;
+  } catch {
+    return true;
+  }
+}
+
 /**
  * A fragment about components or tools alone is still about AG-UI: the defaults of `ag_ui` apply,
  * and they require a capability. A document without any such block has no rules, so nothing is
@@ -179,7 +212,7 @@ function denyAll(document: PolicyDocument): Rule {
 }
 
 function createEvaluator(
-  rules: readonly Rule[],
+  rulesFor: (facts: DecisionFacts) => readonly Rule[],
   failed: Denial,
   mode: PolicyMode,
 ): (facts: DecisionFacts) => Decision {
@@ -187,7 +220,7 @@ function createEvaluator(
     const observing = facts.mode === "observe";
     let remembered: Denial | undefined;
     let further: string[] | undefined;
-    for (const rule of rules) {
+    for (const rule of rulesFor(facts)) {
       let denial: Denial | undefined;
       let enforced = rule.mode === "enforce";
       try {
@@ -232,6 +265,6 @@ function placed(denial: Denial, { path, shown }: Aspect): Denial {
 }
 
 function naming(denial: Denial, component: ShownPart): Denial {
-  const reason = `${denial.reason}: ${component.type} "${component.id}"`;
+  const reason = `${denial.reason}: ${quoted(component.type).slice(1, -1)} ${quoted(component.id)}`;
   return { ...denial, reason, component };
 }

@@ -1,5 +1,5 @@
 import type { Target } from "../vocabulary/target.js";
-import { formatTarget, parseTarget } from "../vocabulary/target.js";
+import { formatTarget, parseTarget, targetByFamily } from "../vocabulary/target.js";
 import type { ComponentsBlock, PolicyDocument } from "../document/model.js";
 import type { NameTrie } from "../patterns/name-trie.js";
 import { createNameTrie } from "../patterns/name-trie.js";
@@ -70,6 +70,9 @@ function idTableOf(entries: readonly string[] | undefined): IdTable | undefined 
   for (const [type, ids] of byType) tries.set(type, createNameTrie(ids));
   return {
     // An absent id is the empty name: only `type:*` allows it.
-    has: (target) => tries.get(target.component_type)?.has(target.component_id ?? "") ?? false,
+    has(target) {
+      const { component_type: type, component_id: id = "" } = targetByFamily(target) ?? target;
+      return tries.get(type)?.has(id) ?? false;
+    },
   };
 }

@@ -64,6 +64,15 @@ const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => Json
   ["direction", (event) => event.direction],
   ["target", (event) => ({ ...event.target })],
   [
+    "components",
+    (event) =>
+      (event.also ?? []).flatMap(({ shown, classification }) =>
+        shown === undefined
+          ? []
+          : [{ type: shown.type, id: shown.id, action: shown.action ?? null, classification }],
+      ),
+  ],
+  [
     "tools",
     (event) =>
       (event.toolCalls ?? []).map((call) => ({

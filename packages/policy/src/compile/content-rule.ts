@@ -2,13 +2,17 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentFinding, ContentKind } from "../content/finding.js";
 import { createContentReader } from "../content/reader.js";
 import { readRequest } from "../content/request.js";
+import { findInTexts } from "../content/shown-texts.js";
 import type { ContentSettings } from "../content/settings.js";
 import { compileContentSettings } from "../content/settings.js";
 import type { PolicyDocument } from "../document/model.js";
+import { shownPartOf } from "../surface/view.js";
+import type { SurfaceView } from "../surface/view.js";
 import type { Denial } from "./decision.js";
 import type { DecisionFacts } from "./facts.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials } from "./rule.js";
+import { nameOf } from "./surface-check.js";
 
 const REASONS: Readonly<
   Record<Exclude<ContentKind, "max_characters" | "max_event_characters">, string>
@@ -51,6 +55,17 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
     const denial = denials(`ag_ui_content.${kind}`, onBlock)("content_refused", reason);
     return finding.part === undefined ? denial : { ...denial, path: finding.part };
   };
+  // Text of a component is put together from bindings: the parts of an image may come apart.
+  const inSurface = ({ facts }: SurfaceView): Denial | undefined => {
+    for (const component of facts.components) {
+      const finding = findInTexts([component.label, ...component.texts], settings);
+      if (finding === undefined) continue;
+      const denial = refuse(finding);
+      const reason = `${nameOf(component)}: ${denial.reason}`;
+      return { ...denial, reason, component: shownPartOf(component) };
+    }
+    return undefined;
+  };
   return [
     {
       id: "ag_ui_content",
@@ -59,7 +74,8 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
       perAspect: false,
       check(facts) {
         const finding = contentOf(facts, settings);
-        return finding === null ? undefined : refuse(finding);
+        if (finding !== null) return refuse(finding);
+        return facts.surface === undefined ? undefined : inSurface(facts.surface);
       },
       saw: (facts) => ({ found: seen(contentOf(facts, settings)) }),
     },

@@ -6,6 +6,22 @@ type CodeMeaning = { readonly means: string; readonly rule: PolicyRuleId };
 const token = (means: string): CodeMeaning => ({ means, rule: "ag_ui.capability" });
 const component = (means: string): CodeMeaning => ({ means, rule: "ag_ui_components" });
 const call = (means: string): CodeMeaning => ({ means, rule: "ag_ui_tools.call" });
+const surface = (
+  rule: PolicyRuleId extends infer Id
+    ? Id extends `ag_ui_surfaces.${infer Name}`
+      ? Name
+      : never
+    : never,
+  means: string,
+): CodeMeaning => ({ means, rule: `ag_ui_surfaces.${rule}` });
+const app = (
+  rule: PolicyRuleId extends infer Id
+    ? Id extends `ag_ui_apps.${infer Name}`
+      ? Name
+      : never
+    : never,
+  means: string,
+): CodeMeaning => ({ means, rule: `ag_ui_apps.${rule}` });
 
 /** The meaning of each `reason_code` of a decision, and its rule. */
 export const REASON_CODES: Readonly<Record<ReasonCode, CodeMeaning>> = {
@@ -58,6 +74,22 @@ export const REASON_CODES: Readonly<Record<ReasonCode, CodeMeaning>> = {
     means: "a text holds what the policy does not show",
     rule: "ag_ui_content.markup",
   },
+  surface_undecided: surface("undecided", "what a client would show is not certain"),
+  surface_catalogue: surface("catalogues", "the policy does not list the catalogue"),
+  surface_component: surface("components", "the policy does not list the component of a catalogue"),
+  surface_props: surface("props", "the properties of a component do not fit their schema"),
+  surface_function: surface("functions", "the policy does not list the function"),
+  surface_url: surface("urls", "the policy does not allow the URL of a component"),
+  surface_input: surface("inputs", "an input asks for a secret"),
+  surface_label: surface("labels", "a label contradicts its action"),
+  surface_data_model: surface("send_data_model", "a page would send its whole data model"),
+  surface_click: surface("clicks", "a click is not one that the thread was shown"),
+  app_server: app("servers", "the policy does not list the MCP server"),
+  app_resource: app("resources", "the policy does not list the resource or its HTML"),
+  app_domain: app("csp", "the policy does not list the domain"),
+  app_permission: app("permissions", "the policy does not list the permission"),
+  app_html: app("html", "the policy does not allow the HTML of an agent"),
+  app_request: app("requests", "an MCP App asks for what it may not"),
   condition: { means: "a condition of the policy matches", rule: "ag_ui_conditions.*" },
   condition_failed: {
     means: "a condition of the policy has no answer",

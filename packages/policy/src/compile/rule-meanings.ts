@@ -174,6 +174,118 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
     remedy: "send the content itself, or a public address",
     opening: { policy: "ag_ui_content: { sources: allow }" },
   },
+  "ag_ui_surfaces.undecided": {
+    means:
+      "a surface cannot be resolved with certainty: it is not well formed, is over a limit, or changes what another message drew",
+    remedy:
+      "fix the agent: `countersign policy explain --event FILE` names the problem and its place; for a limit, raise `ag_ui_surfaces.limits`",
+    opening: {
+      closed:
+        "the gateway does not know what a person would see, so no rule could judge it; fix the agent, or raise `ag_ui_surfaces.limits` where a limit is named",
+    },
+  },
+  "ag_ui_surfaces.catalogues": {
+    means:
+      "a surface or a component uses a catalogue that the policy does not list, or a client sends a catalogue without a pinned hash",
+    remedy:
+      "add the catalogue to `ag_ui_surfaces.catalogues`; for a catalogue that the client sends, also its `hash`",
+    opening: {
+      policy:
+        "ag_ui_surfaces: { catalogues: [{ id: https://a2ui.org/specification/v0_9/basic_catalog.json }] }",
+    },
+  },
+  "ag_ui_surfaces.components": {
+    means: "a component is not on the list of its catalogue",
+    remedy: "add its name to `components` of the entry in `ag_ui_surfaces.catalogues`",
+    opening: {
+      policy:
+        "ag_ui_surfaces: { catalogues: [{ id: CATALOGUE, components: [COMPONENT] }] } # in the entry that is there",
+    },
+  },
+  "ag_ui_surfaces.props": {
+    means: "the properties of a component do not fit the schema that the policy has for it",
+    remedy: "change the agent, or the schema under `schemas` of the catalogue",
+    opening: {
+      closed: "the schema is an entry of the policy; change it in `ag_ui_surfaces.catalogues`",
+    },
+  },
+  "ag_ui_surfaces.functions": {
+    means: "a component, an agent or a page calls a function that the policy does not list",
+    remedy:
+      "add it to `functions` of its catalogue, to `agent_calls` (agent to page) or to `agent_functions` (page to agent)",
+    opening: {
+      policy: "ag_ui_surfaces: { agent_calls: [FUNCTION], agent_functions: [FUNCTION] }",
+    },
+  },
+  "ag_ui_surfaces.urls": {
+    means:
+      "a component loads or opens a URL whose host or scheme the policy does not list, or that is not known before a person types",
+    remedy: "add the host to `ag_ui_surfaces.urls.hosts`",
+    opening: { policy: "ag_ui_surfaces: { urls: { hosts: [www.example.org] } }" },
+  },
+  "ag_ui_surfaces.inputs": {
+    means: "an input asks for a password, a card, a code or a similar secret",
+    remedy:
+      "ask for secrets on a page of your own; if an agent may ask, set `ag_ui_surfaces.inputs.sensitive: allow`",
+    opening: { policy: "ag_ui_surfaces: { inputs: { sensitive: allow } }" },
+  },
+  "ag_ui_surfaces.labels": {
+    means:
+      "a component says something harmless and its action does something else, or a screen reader gets the opposite of the text",
+    remedy:
+      "change the agent to label the action with what it does, or set `ag_ui_surfaces.labels.contradiction: allow`",
+    opening: { policy: "ag_ui_surfaces: { labels: { contradiction: allow } }" },
+  },
+  "ag_ui_surfaces.send_data_model": {
+    means: "a surface has the page send its whole data model to the agent with every message",
+    remedy:
+      "remove `sendDataModel` from the surface, or set `ag_ui_surfaces.send_data_model: allow`",
+    opening: { policy: "ag_ui_surfaces: { send_data_model: allow }" },
+  },
+  "ag_ui_surfaces.clicks": {
+    means:
+      "a request claims a click on a component that the thread does not show, with an action that it does not have, or a second time",
+    remedy:
+      "reload the conversation and click again; if the thread started without this gateway, start a new one",
+    opening: {
+      closed:
+        "a client that may claim any click can start any action of the agent; only clicks on what the thread shows pass",
+    },
+  },
+  "ag_ui_apps.servers": {
+    means: "an MCP App is of a server that the policy does not list",
+    remedy: "add its `serverId` and its `serverHash` to `ag_ui_apps.servers`",
+    opening: { policy: "ag_ui_apps: { servers: [SERVER] }" },
+  },
+  "ag_ui_apps.resources": {
+    means: "an MCP App has a `ui://` resource, or HTML with a hash, that the policy does not list",
+    remedy: "add the resource to `ag_ui_apps.resources`, or update its `sha256`",
+    opening: { policy: "ag_ui_apps: { resources: [{ uri: ui://SERVER/VIEW }] }" },
+  },
+  "ag_ui_apps.csp": {
+    means:
+      "an MCP App asks for a domain that the policy does not list, or that is not a plain name",
+    remedy: "add the domain to `connect`, `resource`, `frame` or `base` of `ag_ui_apps.csp`",
+    opening: { policy: "ag_ui_apps: { csp: { connect: [api.example.org] } }" },
+  },
+  "ag_ui_apps.permissions": {
+    means: "an MCP App asks for a permission that the policy does not list",
+    remedy: "add the permission to `ag_ui_apps.permissions`",
+    opening: { policy: "ag_ui_apps: { permissions: [clipboardWrite] }" },
+  },
+  "ag_ui_apps.html": {
+    means: "an agent shows HTML that it wrote, or HTML with a form, a script or too many bytes",
+    remedy:
+      "draw with A2UI instead, or set `ag_ui_apps.sandboxed_html: allow` and the limits under `html`",
+    opening: { policy: "ag_ui_apps: { sandboxed_html: allow }" },
+  },
+  "ag_ui_apps.requests": {
+    means:
+      "an MCP App calls a server, method, tool or resource that the thread does not show or the policy does not list",
+    remedy:
+      "add the tool to `ag_ui_apps.tools`, the method to `methods` and the resource to `resources`; a server must be that of an app on the screen",
+    opening: { policy: "ag_ui_apps: { tools: [{ name: TOOL }] }" },
+  },
   "velocity.*": {
     means:
       "more events of one kind in a time window than a `velocity` limit allows, or the gateway could not count them",

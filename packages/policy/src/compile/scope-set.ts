@@ -1,4 +1,5 @@
 import { CLASSIFICATION_BIT, isClassification } from "../vocabulary/classification.js";
+import { targetByFamily } from "../vocabulary/target.js";
 import type { Target } from "../vocabulary/target.js";
 
 /** Maximum number of scopes of one token; further ones grant nothing. */
@@ -53,7 +54,13 @@ export function createScopeSet(scopes: readonly string[]): ScopeSet {
       if ((anyType.anyId & bit) !== 0) return true;
       if (target === undefined) return false;
       const { component_type: type, component_id: id } = target;
-      return allows(types.get(type), bit, id) || allows(anyType, bit, id);
+      if (allows(types.get(type), bit, id) || allows(anyType, bit, id)) return true;
+      const family = targetByFamily(target);
+      if (family === undefined) return false;
+      // `ui:submit:a2ui:Button` is every button, `ui:submit:a2ui:Button:s1/b` one.
+      const entry = types.get(family.component_type);
+      const name = type.slice(family.component_type.length + 1);
+      return [family.component_id, name, `${name}:*`].some((one) => allows(entry, bit, one));
     },
     hasExactly: (scope) => exact.has(scope),
   };

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { AG_UI_BLOCKS } from "../schema/policy-schema.js";
 import type { FileDocument } from "./fragment.js";
 import { asObject } from "../base/json-object.js";
+import { matchesGlob } from "../patterns/glob.js";
 import type { PolicyNote, PolicyNoteCode } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";
@@ -23,6 +24,8 @@ export function lintFile(document: FileDocument, positions: PositionTable): Poli
   lintComponents(asObject(rules["ag_ui_components"]), add);
   lintAgUi(asObject(rules["ag_ui"]), add);
   lintRequest(asObject(rules["ag_ui_request"]), add);
+  lintSurfaces(asObject(rules["ag_ui_surfaces"]), add);
+  lintApps(asObject(rules["ag_ui_apps"]), add);
   for (const rule of velocityRules(rules["velocity"])) {
     if (rule["max_spend_per_window"] !== undefined) {
       add(["velocity"], "no-effect", "max_spend_per_window has no effect: events carry no price");
@@ -40,7 +43,12 @@ function lintComponents(block: JsonObject | undefined, add: Add): void {
     strings(block["allow_ids"]).forEach((id, index) => {
       const type = id.slice(0, id.indexOf(":"));
       const covered = types.some(
-        (name) => name === type || (name.endsWith("*") && type.startsWith(name.slice(0, -1))),
+        (name) =>
+          name === type ||
+          // `a2ui:Button` covers `a2ui:Button:s1/b`.
+          id.startsWith(`${name}:`) ||
+          (name.endsWith("*") &&
+            (type.startsWith(name.slice(0, -1)) || id.startsWith(name.slice(0, -1)))),
       );
       if (!covered) {
         add(
@@ -129,6 +137,60 @@ function lintRequest(block: JsonObject | undefined, add: Add): void {
       `a browser may speak as ${authority.join(" and ")}`,
     );
   }
+}
+
+function lintSurfaces(block: JsonObject | undefined, add: Add): void {
+  if (block === undefined) return;
+  if (block["enabled"] === false) {
+    add(
+      ["ag_ui_surfaces", "enabled"],
+      "weak",
+      "catalogues, URLs, inputs and labels of surfaces are not checked. Fix: remove enabled: false and list what agents may draw",
+    );
+  }
+  const urls = asObject(block["urls"]);
+  if (strings(urls?.["hosts"]).includes("*") && urls?.["unknown"] === "allow") {
+    add(
+      ["ag_ui_surfaces", "urls", "unknown"],
+      "weak",
+      "an image can carry away what a person types. Fix: list hosts, or remove unknown: allow",
+    );
+  }
+  const catalogues = block["catalogues"];
+  (Array.isArray(catalogues) ? catalogues : []).forEach((value, index) => {
+    const entry = asObject(value);
+    const components = entry?.["components"];
+    for (const name of Object.keys(asObject(entry?.["schemas"]) ?? {})) {
+      if (!Array.isArray(components)) continue;
+      if (strings(components).some((pattern) => matchesGlob(pattern, name))) continue;
+      add(
+        ["ag_ui_surfaces", "catalogues", index, "schemas", name],
+        "unreachable",
+        `the schema of "${name}" is never used. Fix: add "${name}" to components`,
+      );
+    }
+  });
+}
+
+function lintApps(block: JsonObject | undefined, add: Add): void {
+  if (block === undefined) return;
+  if (block["enabled"] === false) {
+    add(
+      ["ag_ui_apps", "enabled"],
+      "weak",
+      "MCP Apps and HTML of agents are not checked. Fix: remove enabled: false and list servers and resources",
+    );
+  }
+  const resources = block["resources"];
+  (Array.isArray(resources) ? resources : []).forEach((value, index) => {
+    const entry = asObject(value);
+    if (entry?.["uri"] !== "*" || entry["sha256"] !== undefined) return;
+    add(
+      ["ag_ui_apps", "resources", index],
+      "weak",
+      "every app of the servers passes, with any HTML. Fix: list the resources by name",
+    );
+  });
 }
 
 function velocityRules(value: JsonValue | undefined): JsonObject[] {

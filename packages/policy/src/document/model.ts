@@ -181,6 +181,64 @@ export type RequestBlock = BlockHeader & {
   actions?: RequestCheck & { accept?: "shown" | "any"; repeat?: string[] };
 };
 
+/** One A2UI catalogue that an agent may draw with. */
+export type CatalogueEntry = {
+  id: string;
+  /** Component names, with `*`; without it those of the basic catalogue. */
+  components?: string[];
+  /** Function names, with `*`; without it those of the basic catalogue. */
+  functions?: string[];
+  /** A JSON Schema for the properties of a component, by its name. */
+  schemas?: { [component: string]: JsonValue };
+  /** SHA-256 (hex) of the catalogue that a browser may send with its request. */
+  hash?: string;
+};
+
+/** `rules.ag_ui_surfaces`: what agents may draw. Its defaults also apply without the block. */
+export type SurfacesBlock = BlockHeader & {
+  catalogues?: CatalogueEntry[];
+  overrides?: DefaultAction;
+  block_functions?: string[];
+  agent_calls?: string[];
+  agent_functions?: string[];
+  urls?: {
+    schemes?: string[];
+    hosts?: string[];
+    relative?: DefaultAction;
+    unknown?: DefaultAction;
+    max_length?: number;
+  };
+  inputs?: { sensitive?: DefaultAction; words?: string[] };
+  labels?: { contradiction?: DefaultAction };
+  send_data_model?: DefaultAction;
+  limits?: {
+    surfaces?: number;
+    components?: number;
+    depth?: number;
+    text_length?: number;
+    html_length?: number;
+  };
+};
+
+/** One tool that MCP Apps may call. */
+export type AppTool = {
+  name: string;
+  visibility?: ("app" | "model")[];
+  arguments?: JsonValue;
+};
+
+/** `rules.ag_ui_apps`: MCP Apps and sandboxed HTML. Its defaults also apply without the block. */
+export type AppsBlock = BlockHeader & {
+  servers?: string[];
+  resources?: { uri: string; sha256?: string }[];
+  tools?: AppTool[];
+  methods?: string[];
+  csp?: { connect?: string[]; resource?: string[]; frame?: string[]; base?: string[] };
+  permissions?: string[];
+  sandboxed_html?: DefaultAction;
+  html?: { max_bytes?: number; forms?: DefaultAction; scripts?: DefaultAction };
+};
+
 /** A cap over a window, with the guide's keys or Chio's; a rule uses one of them. */
 export type VelocityRule = BlockHeader & {
   id?: string;
@@ -210,6 +268,8 @@ export type PolicyRules = {
   ag_ui_order?: OrderBlock;
   ag_ui_messages?: MessagesBlock;
   ag_ui_request?: RequestBlock;
+  ag_ui_surfaces?: SurfacesBlock;
+  ag_ui_apps?: AppsBlock;
   velocity?: VelocityRule | VelocityRule[];
   [other: string]: unknown;
 };

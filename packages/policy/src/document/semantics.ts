@@ -36,6 +36,8 @@ export function checkRules(
   checkVelocity(rules["velocity"], at("velocity"), report);
   checkConditions(rules["ag_ui_conditions"], at("ag_ui_conditions"), report);
   checkArguments(rules["ag_ui_tools"], at("ag_ui_tools"), report);
+  checkSurfaces(rules["ag_ui_surfaces"], at("ag_ui_surfaces", "catalogues"), report);
+  checkApps(rules["ag_ui_apps"], at("ag_ui_apps", "tools"), report);
   checkSecretPatterns(rules["secret_patterns"], at("secret_patterns"), report);
   for (const [block, key] of [
     ["patch_integrity", "forbidden_patterns"],
@@ -103,13 +105,54 @@ function checkConditions(value: JsonValue | undefined, pointer: string, report: 
 }
 
 function checkArguments(value: JsonValue | undefined, pointer: string, report: Report): void {
-  const schemas = asObject(member(value, "arguments")) ?? {};
-  for (const [tool, entry] of Object.entries(schemas)) {
+  checkSchemas(member(value, "arguments"), childPointer(pointer, "arguments"), report);
+}
+
+/** JSON Schemas by name. */
+function checkSchemas(value: JsonValue | undefined, pointer: string, report: Report): void {
+  for (const [name, entry] of Object.entries(asObject(value) ?? {})) {
     const schema = asObject(entry);
     if (schema === undefined) continue;
-    const here = childPointer(childPointer(pointer, "arguments"), tool);
-    attempt(here, report, () => compileArgumentSchema(schema));
+    attempt(childPointer(pointer, name), report, () => compileArgumentSchema(schema));
   }
+}
+
+function checkSurfaces(value: JsonValue | undefined, pointer: string, report: Report): void {
+  const catalogues = members(member(value, "catalogues"));
+  checkUnique(catalogues, "id", "two catalogues have the id", pointer, report);
+  catalogues.forEach((entry, index) => {
+    const here = childPointer(childPointer(pointer, index), "schemas");
+    checkSchemas(member(entry, "schemas"), here, report);
+  });
+}
+
+function checkApps(value: JsonValue | undefined, pointer: string, report: Report): void {
+  const tools = members(member(value, "tools"));
+  checkUnique(tools, "name", "two tools of apps are called", pointer, report);
+  tools.forEach((entry, index) => {
+    const schema = member(entry, "arguments");
+    if (schema !== undefined) {
+      checkSchemas({ arguments: schema }, childPointer(pointer, index), report);
+    }
+  });
+}
+
+function checkUnique(
+  entries: readonly JsonValue[],
+  key: string,
+  says: string,
+  pointer: string,
+  report: Report,
+): void {
+  const seen = new Set<JsonValue>();
+  entries.forEach((entry, index) => {
+    const name = member(entry, key);
+    if (typeof name !== "string") return;
+    if (seen.has(name)) {
+      report(childPointer(childPointer(pointer, index), key), "conflict", `${says} "${name}"`);
+    }
+    seen.add(name);
+  });
 }
 
 function checkSecretPatterns(value: JsonValue | undefined, pointer: string, report: Report): void {

@@ -137,9 +137,19 @@ export function actsOfType(type: string): readonly Act[] {
   return Object.hasOwn(NATIVE, type) ? (NATIVE[type] ?? []) : [];
 }
 
+/** Activities that draw the components of a family. */
+const ACTIVITIES: ReadonlyMap<string, string> = new Map([
+  ["a2ui", "a2ui-surface"],
+  ["mcp-app", "mcp-apps"],
+  ["html-sandbox", "open-generative-ui"],
+]);
+
 /** The actions on a part of the user interface, `type` or `type:id`. */
 export function componentActs(target: string): readonly Act[] {
   const [type = "", id] = target.split(/:(.*)/su, 2);
+  const drawnBy = ACTIVITIES.get(type);
+  // The activity is listed first; its components have rules of their own.
+  if (id !== undefined && drawnBy !== undefined) return [activity(drawnBy)];
   if (type === "interrupt") return [interrupt(id ?? "")];
   if (type === "chat-window") return [messages];
   return [activity(type), renderHint(type)];

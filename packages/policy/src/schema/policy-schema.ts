@@ -13,6 +13,7 @@ import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, text } from "./json-schema.js";
 import { AG_UI_REQUEST } from "./request.js";
 import { SHARED_DEFINITIONS } from "./shared.js";
+import { AG_UI_APPS, AG_UI_SURFACES } from "./surfaces.js";
 
 /** Blocks that decide about AG-UI events. A future block (state) is one more line here. */
 export const AG_UI_BLOCKS = {
@@ -26,6 +27,8 @@ export const AG_UI_BLOCKS = {
   ag_ui_order: AG_UI_ORDER,
   ag_ui_messages: AG_UI_MESSAGES,
   ag_ui_request: AG_UI_REQUEST,
+  ag_ui_surfaces: AG_UI_SURFACES,
+  ag_ui_apps: AG_UI_APPS,
   velocity: VELOCITY,
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 

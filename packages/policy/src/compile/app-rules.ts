@@ -1,0 +1,148 @@
+import type { JsonValue } from "@countersign/core";
+import type { SurfaceComponent, SurfaceFacts } from "@countersign/surface";
+import { asObject } from "../base/json-object.js";
+import type { PolicyDocument } from "../document/model.js";
+import { allowsDomain } from "../surface/urls.js";
+import type { Rule } from "./rule.js";
+import { firstComponent, firstRequest, quoted, rulesOfChecks } from "./surface-check.js";
+import type { SurfaceCheck } from "./surface-check.js";
+import type { AppDirective, AppSettings } from "./surface-settings.js";
+
+/** Compiles `ag_ui_apps`. */
+export function compileAppRules(document: PolicyDocument, settings: AppSettings): Rule[] {
+  return rulesOfChecks(document, "ag_ui_apps", checksOf(settings));
+}
+
+const APP = "mcp-app:";
+const DIRECTIVES: Readonly<Record<string, AppDirective>> = {
+  connectDomains: "connect",
+  resourceDomains: "resource",
+  frameDomains: "frame",
+  baseUriDomains: "base",
+};
+
+function checksOf(settings: AppSettings): SurfaceCheck[] {
+  return [
+    {
+      id: "ag_ui_apps.servers",
+      code: "app_server",
+      find: appFinding((component, { surfaces }) => {
+        const app = surfaces.find(({ sourceId }) => sourceId === component.sourceId)?.app;
+        if (app === undefined) return undefined;
+        const names = [app.serverId, app.serverHash].filter((name) => name !== undefined);
+        const unknown = names.find((name) => !settings.allowsServer(name));
+        if (names.length > 0 && unknown === undefined) return undefined;
+        return `is of ${unknown === undefined ? "no server" : `the server ${quoted(unknown)}`}, which the policy does not list`;
+      }),
+    },
+    {
+      id: "ag_ui_apps.resources",
+      code: "app_resource",
+      find: appFinding((component, { surfaces }) => {
+        const html = surfaces.find(({ sourceId }) => sourceId === component.sourceId)?.html;
+        const uri = component.componentType.slice(APP.length);
+        if (settings.allowsResource(uri, html?.hash)) return undefined;
+        return settings.allowsResource(uri, undefined)
+          ? `has HTML with the hash ${html?.hash ?? "none"}, which the policy does not list`
+          : "is a resource that the policy does not list";
+      }),
+    },
+    {
+      id: "ag_ui_apps.csp",
+      code: "app_domain",
+      find: appFinding(({ urls }) => {
+        for (const { path, value } of urls) {
+          const member = /^\/_meta\/ui\/csp\/(\w+)/u.exec(path)?.[1];
+          if (member === undefined) continue;
+          const directive = Object.hasOwn(DIRECTIVES, member) ? DIRECTIVES[member] : undefined;
+          if (directive === undefined || !allowsDomain(settings.csp[directive], value)) {
+            return `asks for ${quoted(value)} in ${member}, which the policy does not list`;
+          }
+        }
+        return undefined;
+      }),
+    },
+    {
+      id: "ag_ui_apps.permissions",
+      code: "app_permission",
+      find: appFinding(({ resolved }) => {
+        const ui = asObject(resolved["ui"]);
+        const asked = ui?.["permissions"] ?? null;
+        if (asked === null) return undefined;
+        const names = Array.isArray(asked)
+          ? asked.map(String)
+          : Object.keys(asObject(asked) ?? { [String(asked)]: true });
+        const unknown = names.find((name) => !settings.permissions.has(name));
+        return unknown === undefined
+          ? undefined
+          : `asks for the permission ${quoted(unknown)}, which the policy does not list`;
+      }),
+    },
+    {
+      id: "ag_ui_apps.html",
+      code: "app_html",
+      find: firstComponent((component, { facts }) => {
+        if (component.kind !== "html-sandbox") return undefined;
+        if (!settings.allowsHtml) return "is HTML that the agent wrote";
+        const html = facts.surfaces.find(({ sourceId }) => sourceId === component.sourceId)?.html;
+        // A change that does not touch the document has none.
+        if (html === undefined) return undefined;
+        const bytes = html.bytes + html.styleBytes + html.scriptBytes;
+        const { maxBytes, allowsForms, allowsScripts } = settings.html;
+        if (bytes > maxBytes) return `has ${bytes} bytes, more than ${maxBytes}`;
+        if (html.forms > 0 && !allowsForms) return "has a form";
+        if (html.scripts + html.scriptBytes > 0 && !allowsScripts) return "has scripts";
+        return undefined;
+      }),
+    },
+    {
+      id: "ag_ui_apps.requests",
+      code: "app_request",
+      find: firstRequest(({ request, refusal }) => {
+        if (request.kind !== "app") return undefined;
+        if (refusal !== undefined) return refusal;
+        const { method, tool, uri } = request;
+        if (!settings.methods.has(method)) {
+          return {
+            reason: `the app sends the method ${quoted(method)}, which the policy does not list`,
+          };
+        }
+        const unknown = [request.serverId, request.serverHash].find(
+          (name) => name !== undefined && !settings.allowsServer(name),
+        );
+        if (unknown !== undefined) {
+          return {
+            reason: `the app asks the server ${quoted(unknown)}, which the policy does not list`,
+          };
+        }
+        if (uri !== undefined && !settings.allowsResource(uri, undefined)) {
+          return { reason: `the app reads ${quoted(uri)}, which the policy does not list` };
+        }
+        return method === "tools/call" ? toolFinding(settings, tool, request.arguments) : undefined;
+      }),
+    },
+  ];
+}
+
+function toolFinding(
+  { tools }: AppSettings,
+  name: string | undefined,
+  args: JsonValue,
+): { reason: string } | undefined {
+  const tool = tools.get(name ?? "");
+  const called = quoted(name ?? "");
+  if (tool === undefined)
+    return { reason: `the app calls the tool ${called}, which the policy does not list` };
+  if (!tool.isForApps) return { reason: `the tool ${called} is not visible to apps` };
+  return tool.check(args)
+    ? undefined
+    : { reason: `the arguments of the tool ${called} do not fit their schema` };
+}
+
+function appFinding(
+  find: (component: SurfaceComponent, facts: SurfaceFacts) => string | undefined,
+): SurfaceCheck["find"] {
+  return firstComponent((component, { facts }) =>
+    component.kind === "mcp-app" ? find(component, facts) : undefined,
+  );
+}
