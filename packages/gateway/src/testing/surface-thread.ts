@@ -14,6 +14,8 @@ export const clickPolicy = (request = "", rules = ""): string => `hushspec: "0.1
 rules:
   ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
   ag_ui_inbound: { default: allow }
+  ag_ui_surfaces: { catalogues: [{ id: "${CATALOGUE}" }] }
+  ag_ui_apps: { servers: [charts, hash-charts, maps, hash-maps], resources: [{ uri: "ui://*" }], tools: [{ name: chart }] }
   ag_ui_request:
     forwarded_props: { allow: [a2uiAction, __proxiedMCPRequest] }
     ${request}
