@@ -112,9 +112,9 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
       id: "ag_ui_surfaces.urls",
       code: "surface_url",
       find: firstOf(
-        firstComponent(({ urls }) => {
+        firstComponent(({ urls, kind }) => {
           for (const { value, isExact, path } of urls) {
-            if (isAppUrl(path)) continue;
+            if (kind === "mcp-app" && isAppUrl(path)) continue;
             const what = refuseUrl(value, isExact, settings.urls);
             if (what !== undefined) return `has ${what} at ${quoted(path).slice(1, -1)}`;
           }
