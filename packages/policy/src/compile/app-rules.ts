@@ -33,7 +33,8 @@ function checksOf(settings: AppSettings): SurfaceCheck[] {
         const names = [app.serverId, app.serverHash].filter((name) => name !== undefined);
         const unknown = names.find((name) => !settings.allowsServer(name));
         if (names.length > 0 && unknown === undefined) return undefined;
-        return `is of ${unknown === undefined ? "no server" : `the server ${quoted(unknown)}`}, which the policy does not list`;
+        const server = unknown === undefined ? "none" : quoted(unknown);
+        return `is of the server ${server}, which the policy does not list`;
       }),
     },
     {

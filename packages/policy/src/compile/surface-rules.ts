@@ -237,7 +237,7 @@ function contextFinding({ catalogues }: SurfaceSettings): SurfaceCheck["find"] {
       const id = asObject(catalogue)?.["catalogId"];
       const hash = catalogues.get(typeof id === "string" ? id : UNNAMED_CATALOGUE)?.hash;
       if (hash !== undefined && hash === sha256Hex(canonicalJson(catalogue))) continue;
-      const name = typeof id === "string" ? quoted(id) : "without an id";
+      const name = quoted(typeof id === "string" ? id : UNNAMED_CATALOGUE);
       return {
         reason: `the client sends a component catalogue ${name} that is not the one whose hash the policy pins`,
         path,
