@@ -44,7 +44,7 @@ export type {
   Transport,
   ViolationFacts,
 } from "./compile/facts.js";
-export { BASIC_COMPONENTS } from "./compile/surface-settings.js";
+export { BASIC_COMPONENTS } from "./vocabulary/basic-components.js";
 export type { AppDirective, AppSettings, SurfaceSettings } from "./compile/surface-settings.js";
 export { allowsDomain } from "./surface/urls.js";
 export type { VelocityLimit, VelocityScope } from "./compile/velocity-rules.js";

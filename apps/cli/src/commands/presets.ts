@@ -10,6 +10,10 @@ export type Preset = {
   readonly raw?: readonly string[];
   /** Activities of the adapter itself. */
   readonly activities?: readonly string[];
+  /** Components that it draws. */
+  readonly components?: readonly string[];
+  /** Further blocks of the policy, as lines below `rules`. */
+  readonly blocks?: readonly string[];
   /** Paths of the state that it keeps for the page. */
   readonly state?: readonly string[];
   /** Keys of `forwardedProps` that its clients send. */
@@ -61,6 +65,13 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "the A2UI middleware",
     interrupts: ["confirmation", "tool_call"],
     activities: ["a2ui-surface"],
+    components: ["a2ui:*"],
+    blocks: [
+      "ag_ui_surfaces:",
+      "  # The catalogues of your page. Images and links load from no host that urls.hosts does not list.",
+      "  catalogues: [{ id: https://a2ui.org/specification/v0_9/basic_catalog.json }]",
+      "  urls: { hosts: [] }",
+    ],
     state: ["/**"],
     forwardedProps: ["a2uiAction"],
   },
@@ -68,6 +79,14 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "the MCP Apps middleware",
     interrupts: ["confirmation", "tool_call"],
     activities: ["mcp-apps"],
+    components: ["mcp-app:*"],
+    blocks: [
+      "ag_ui_apps:",
+      "  # Your servers by id and hash, their pages (with sha256 to pin the HTML) and the tools that pages may call.",
+      "  servers: []",
+      "  resources: []",
+      "  tools: []",
+    ],
     state: ["/**"],
     forwardedProps: ["__proxiedMCPRequest"],
   },
@@ -99,14 +118,14 @@ name: ${name}
 extends: policy.yaml
 rules:
   ag_ui_components:
-    allow_components: ${JSON.stringify([...components, ...(preset.activities ?? [])])}
+    allow_components: ${JSON.stringify([...components, ...(preset.activities ?? []), ...(preset.components ?? [])])}
     default: block
   ag_ui_classify:
-    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("state", display(["/ui/theme/**", ...(preset.state ?? [])]))}
+    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("components", display(preset.components))}${block("state", display(["/ui/theme/**", ...(preset.state ?? [])]))}
     input:
       tool_result: { classification: display }
       resume: { classification: display }
   ag_ui_request:
-    threads: { mode: enforce }${forwarded.length === 0 ? "" : `\n    forwarded_props: { allow: ${JSON.stringify(forwarded)} }`}${preset.listsAreOpen === true ? "\n  ag_ui_messages:\n    lists: open" : ""}
+    threads: { mode: enforce }${forwarded.length === 0 ? "" : `\n    forwarded_props: { allow: ${JSON.stringify(forwarded)} }`}${preset.listsAreOpen === true ? "\n  ag_ui_messages:\n    lists: open" : ""}${(preset.blocks ?? []).map((line) => `\n  ${line}`).join("")}
 `;
 }

@@ -1,6 +1,6 @@
 import { canonicalJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { BASIC_COMPONENTS } from "../compile/surface-settings.js";
+import { BASIC_COMPONENTS } from "../vocabulary/basic-components.js";
 import { blockSettings } from "../compile/rule.js";
 import type {
   AppsBlock,

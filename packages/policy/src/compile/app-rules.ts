@@ -1,8 +1,9 @@
 import type { JsonValue } from "@countersign/core";
-import type { SurfaceComponent, SurfaceFacts } from "@countersign/surface";
+import type { SurfaceComponent, SurfaceInfo } from "@countersign/surface";
 import { asObject } from "../base/json-object.js";
 import type { PolicyDocument } from "../document/model.js";
 import { allowsDomain } from "../surface/urls.js";
+import type { SurfaceView } from "../surface/view.js";
 import type { Rule } from "./rule.js";
 import { firstComponent, firstRequest, quoted, rulesOfChecks } from "./surface-check.js";
 import type { SurfaceCheck } from "./surface-check.js";
@@ -26,20 +27,21 @@ function checksOf(settings: AppSettings): SurfaceCheck[] {
     {
       id: "ag_ui_apps.servers",
       code: "app_server",
-      find: appFinding((component, { surfaces }) => {
-        const app = surfaces.find(({ sourceId }) => sourceId === component.sourceId)?.app;
+      find: appFinding((component, surface) => {
+        const app = infoOf(component, surface, "app");
         if (app === undefined) return undefined;
         const names = [app.serverId, app.serverHash].filter((name) => name !== undefined);
         const unknown = names.find((name) => !settings.allowsServer(name));
         if (names.length > 0 && unknown === undefined) return undefined;
-        return `is of ${unknown === undefined ? "no server" : `the server ${quoted(unknown)}`}, which the policy does not list`;
+        const server = unknown === undefined ? "none" : quoted(unknown);
+        return `is of the server ${server}, which the policy does not list`;
       }),
     },
     {
       id: "ag_ui_apps.resources",
       code: "app_resource",
-      find: appFinding((component, { surfaces }) => {
-        const html = surfaces.find(({ sourceId }) => sourceId === component.sourceId)?.html;
+      find: appFinding((component, surface) => {
+        const html = infoOf(component, surface, "html");
         const uri = component.componentType.slice(APP.length);
         if (settings.allowsResource(uri, html?.hash)) return undefined;
         return settings.allowsResource(uri, undefined)
@@ -81,11 +83,11 @@ function checksOf(settings: AppSettings): SurfaceCheck[] {
     {
       id: "ag_ui_apps.html",
       code: "app_html",
-      find: firstComponent((component, { facts }) => {
+      find: firstComponent((component, surface) => {
         if (component.kind !== "html-sandbox") return undefined;
         if (!settings.allowsHtml) return "is HTML that the agent wrote";
-        const html = facts.surfaces.find(({ sourceId }) => sourceId === component.sourceId)?.html;
-        // A change that does not touch the document has none.
+        const html = infoOf(component, surface, "html");
+        // The document has not begun.
         if (html === undefined) return undefined;
         const bytes = html.bytes + html.styleBytes + html.scriptBytes;
         const { maxBytes, allowsForms, allowsScripts } = settings.html;
@@ -140,9 +142,21 @@ function toolFinding(
 }
 
 function appFinding(
-  find: (component: SurfaceComponent, facts: SurfaceFacts) => string | undefined,
+  find: (component: SurfaceComponent, surface: SurfaceView) => string | undefined,
 ): SurfaceCheck["find"] {
-  return firstComponent((component, { facts }) =>
-    component.kind === "mcp-app" ? find(component, facts) : undefined,
+  return firstComponent((component, surface) =>
+    component.kind === "mcp-app" ? find(component, surface) : undefined,
   );
+}
+
+/** What is known of the app or the HTML of a component: of this event, or from an earlier one. */
+function infoOf<Key extends "app" | "html">(
+  { sourceId, kind }: SurfaceComponent,
+  { facts, shown }: SurfaceView,
+  key: Key,
+): SurfaceInfo[Key] {
+  const infos = [...facts.surfaces, ...shown].filter(({ change }) => change !== "deleted");
+  return infos.find(
+    (info) => info.sourceId === sourceId && info.kind === kind && info[key] !== undefined,
+  )?.[key];
 }

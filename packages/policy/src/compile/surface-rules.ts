@@ -112,9 +112,9 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
       id: "ag_ui_surfaces.urls",
       code: "surface_url",
       find: firstOf(
-        firstComponent(({ urls }) => {
+        firstComponent(({ urls, kind }) => {
           for (const { value, isExact, path } of urls) {
-            if (isAppUrl(path)) continue;
+            if (kind === "mcp-app" && isAppUrl(path)) continue;
             const what = refuseUrl(value, isExact, settings.urls);
             if (what !== undefined) return `has ${what} at ${quoted(path).slice(1, -1)}`;
           }
@@ -237,7 +237,7 @@ function contextFinding({ catalogues }: SurfaceSettings): SurfaceCheck["find"] {
       const id = asObject(catalogue)?.["catalogId"];
       const hash = catalogues.get(typeof id === "string" ? id : UNNAMED_CATALOGUE)?.hash;
       if (hash !== undefined && hash === sha256Hex(canonicalJson(catalogue))) continue;
-      const name = typeof id === "string" ? quoted(id) : "without an id";
+      const name = quoted(typeof id === "string" ? id : UNNAMED_CATALOGUE);
       return {
         reason: `the client sends a component catalogue ${name} that is not the one whose hash the policy pins`,
         path,

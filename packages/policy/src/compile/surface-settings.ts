@@ -4,18 +4,13 @@ import type { AppsBlock, PolicyDocument, SurfacesBlock } from "../document/model
 import { createNameTable } from "../patterns/name-table.js";
 import { DEFAULT_URL_LENGTH } from "../schema/surfaces.js";
 import { compileSensitiveInputs } from "../surface/sensitive-inputs.js";
+import { BASIC_COMPONENTS } from "../vocabulary/basic-components.js";
 import type { UrlSettings } from "../surface/urls.js";
 import { compileArgumentSchema } from "../tools/argument-schema.js";
 import type { ArgumentCheck } from "../tools/argument-schema.js";
 
 /** The `id` of a catalogue entry for surfaces that name none. */
 export const UNNAMED_CATALOGUE = "unnamed";
-
-/** Components of the basic catalogues of A2UI 0.8, 0.9 and 1.0. */
-export const BASIC_COMPONENTS: readonly string[] = (
-  "Text Image Icon Video AudioPlayer Row Column List Card Tabs Divider Modal Button CheckBox " +
-  "Checkbox TextField DateTimeInput ChoicePicker MultipleChoice Slider"
-).split(" ");
 
 /** A name on a list. */
 export type NameCheck = (name: string) => boolean;

@@ -88,6 +88,8 @@ function judge(document: PolicyDocument, act: Act): Judgement {
     transport: "sse",
     counters: NO_COUNTERS,
     capability: undefined,
+    // A name is about the key of a request; each click in it is compared with its thread.
+    requests: [],
     variables: { event: subject.value },
   });
   const denial = decision.allow ? decision.observed : decision;

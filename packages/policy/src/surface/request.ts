@@ -219,7 +219,8 @@ function matchClick(
       shown,
     };
   }
-  const useKey = `${found.componentType} ${found.componentId} ${action} ${found.subtreeHash}`;
+  const { componentType, subtreeHash } = found;
+  const useKey = JSON.stringify([componentType, found.componentId, action, subtreeHash]);
   if (thread.isUsed?.(useKey) === true) {
     return {
       ...refused(

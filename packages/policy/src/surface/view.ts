@@ -43,7 +43,8 @@ export function addSurface(
   for (const component of surface.components) {
     const aspect = aspectOf(component, refinements);
     // A list draws a component once for each item: one effect, unless the class differs.
-    const key = `${component.componentType}\n${component.componentId}\n${aspect.classification}`;
+    const { componentType, componentId } = component;
+    const key = JSON.stringify([componentType, componentId, aspect.classification]);
     if (!effects.has(key)) effects.set(key, aspect);
   }
   if (effects.size === 0) return event;
