@@ -23,14 +23,21 @@ const segment = fc.oneof(
     "info",
   ),
 );
+/** Paths of every shape that the runtime has, with names that a URL may read otherwise. */
 const path = fc
-  .array(
-    fc.oneof(segment, fc.constantFrom("threads", "agent", "run", "stop", "messages", "memories")),
-    {
-      maxLength: 5,
-    },
+  .tuple(
+    fc.constantFrom(
+      "agent/*/run",
+      "agent/*/stop/*",
+      "threads/*",
+      "threads/*/state",
+      "memories/*",
+      "*",
+    ),
+    segment,
+    segment,
   )
-  .map((segments) => segments.join("/"));
+  .map(([shape, first, second]) => shape.replace("*", () => first).replace("*", () => second));
 const method = fc.constantFrom("GET", "POST", "PATCH", "DELETE");
 
 /** The call, if the gateway would serve it. */
