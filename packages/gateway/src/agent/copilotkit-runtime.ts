@@ -99,6 +99,8 @@ async function ask(
     isSingle ? "POST" : httpMethodOf(call),
     MAX_ANSWER_BYTES,
   );
+  // As the runtime responds to a change.
+  if (bytes.byteLength === 0) return { status, value: null };
   try {
     return { status, value: parseJson(bytes, { maxBytes: MAX_ANSWER_BYTES }) };
   } catch (error) {

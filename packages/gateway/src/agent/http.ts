@@ -1,4 +1,4 @@
-import { assertWithin, CountersignError } from "@countersign/core";
+import { CountersignError } from "@countersign/core";
 import type { Signal } from "@countersign/core";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -95,7 +95,7 @@ export async function requestHttp(
     for await (const part of response) {
       parts.push(part as Uint8Array);
       size += (part as Uint8Array).byteLength;
-      assertWithin("maxAnswerBytes", size, maxBytes);
+      if (size > maxBytes) throw tooLarge(target, maxBytes);
     }
   } catch (error) {
     if (error instanceof CountersignError) throw error;
@@ -104,6 +104,11 @@ export async function requestHttp(
     clearTimeout(late);
   }
   return { status: response.statusCode ?? 0, bytes: Buffer.concat(parts) };
+}
+
+function tooLarge({ name: agent }: UpstreamTarget, maxBytes: number): CountersignError {
+  const message = `agent ${agent} responded with more than ${maxBytes} bytes`;
+  return new CountersignError("ERR_UPSTREAM_NOT_JSON", message, { agent, status: 200 });
 }
 
 function exchange(

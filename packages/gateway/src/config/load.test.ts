@@ -69,6 +69,18 @@ test.each([
   ["agents: {}\n", /at least one agent/],
   ["agents:\n  a:\n    url: /relative\n", /3:10: url is not an absolute address/],
   ["agents:\n  a:\n    url: http://h/\n    transport: websocket\n", /must start with ws:/],
+  [
+    "agents:\n  a:\n    url: http://h/\n    routes: [threads/list]\n",
+    /4:13: routes needs kind: copilotkit-runtime/,
+  ],
+  [
+    "agents:\n  a:\n    url: http://h/\n    kind: copilotkit-runtime\n    routes: [cpk-debug-events]\n",
+    /5:14: .*must be one of inspector/,
+  ],
+  [
+    "agents:\n  a:\n    url: http://h/\n    kind: copilotkit-runtime\n    runtime_agents: []\n",
+    /5:21: runtime_agents needs at least one agent/,
+  ],
   ["agents:\n  a:\n    url: http://h/\ndefault_agent: b\n", /4:16: no agent is named b/],
   ["agents:\n  <operator>:\n    url: http://h/\n", /3:5: <operator> stands for operators/],
   ["listen:\n  port: 70000\nagents:\n  a:\n    url: http://h/\n", /2:9: .*at most 65535/],
@@ -83,6 +95,17 @@ test.each([
   })();
   expect(isCountersignError(failure, "ERR_CONFIG_INVALID")).toBe(true);
   expect(String(failure)).toMatch(message);
+});
+
+test("a CopilotKit runtime serves its agent `default` and no further route unless the file lists more", () => {
+  const agents = (more: string): unknown =>
+    load(`agents: { a: { url: "http://h/", kind: copilotkit-runtime${more} } }\n`).agents[0]
+      ?.runtime;
+  expect(agents("")).toEqual({ agents: ["default"], routes: new Set() });
+  expect(agents(", runtime_agents: [b], routes: [threads/list]")).toEqual({
+    agents: ["b"],
+    routes: new Set(["threads/list"]),
+  });
 });
 
 test("an unknown kind of store, an invalid hash and an empty file have readable messages", () => {

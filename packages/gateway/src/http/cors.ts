@@ -55,7 +55,8 @@ export function respondToPreflight(
     return;
   }
   if (response.hasHeader("access-control-allow-origin")) {
-    response.setHeader("access-control-allow-methods", "GET, POST");
+    const methods = route.kind === "runtime" ? "GET, POST, PATCH, DELETE" : "GET, POST";
+    response.setHeader("access-control-allow-methods", methods);
     response.setHeader("access-control-allow-headers", ALLOWED_HEADERS);
     response.setHeader("access-control-max-age", MAX_AGE_SECONDS);
   }

@@ -58,9 +58,31 @@ export function routeOf({ method, path, body }: FakeRequest): string {
   return (JSON.parse(body) as { method: string }).method;
 }
 
-/** A runtime that stores its runs as CopilotKit's does; `held` keeps runs open until the runtime is told to stop. */
-export function scriptedRuntime({ held = false } = {}): FakeScript {
-  const threads = new Map<string, object[]>();
+/** A run that a runtime stored before the gateway stood there. */
+export const EARLIER_RUN: readonly object[] = [
+  {
+    type: "RUN_STARTED",
+    threadId: "thread-1",
+    runId: "run-0",
+    input: clientInput({
+      runId: "run-0",
+      messages: [{ id: "user-0", role: "user", content: "Hello" }],
+    }),
+  },
+  ...SAYS("told-run-0", "Hello."),
+  { type: "RUN_FINISHED", threadId: "thread-1", runId: "run-0" },
+];
+
+/**
+ * A runtime that stores its runs as CopilotKit's does; `held` keeps runs open until the runtime is told to stop.
+ *
+ * @param stored the events of the thread `thread-1` so far
+ */
+export function scriptedRuntime({
+  held = false,
+  stored: before = [] as readonly object[],
+} = {}): FakeScript {
+  const threads = new Map<string, readonly object[]>([["thread-1", before]]);
   const stops = new Map<string, () => void>();
   return (request): FakeAnswer => {
     const route = routeOf(request);

@@ -59,6 +59,7 @@ const ROUTES: readonly Row[] = [
 /** Reads a call from the path below the agent, without its leading slash. */
 export function readPath(method: string, path: string, search: string): ReadCall {
   const segments = path.split("/");
+  if (!segments.every(isPlainSegment)) return { unknown: true };
   for (const [pattern, methods, build] of ROUTES) {
     const found = segmentsOf(pattern, segments);
     if (found === undefined) continue;
@@ -68,6 +69,14 @@ export function readPath(method: string, path: string, search: string): ReadCall
     return { call: build(found, { method, path: `${path}${search}` }) };
   }
   return { unknown: true };
+}
+
+/** A segment of RFC 3986. */
+const SEGMENT = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/u;
+
+/** Whether the runtime's address keeps a segment as it is: `..` and `\` would lead to another path. */
+function isPlainSegment(segment: string): boolean {
+  return SEGMENT.test(segment) && !/^(?:\.|%2e){1,2}$/iu.test(segment);
 }
 
 /** The decoded segments for each `*` of a pattern; `undefined` if the path does not fit. */
