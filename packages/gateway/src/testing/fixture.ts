@@ -1,12 +1,12 @@
 import { sha256Hex } from "@countersign/core";
-import type { EntryDraft, HashedDraft } from "@countersign/receipts/log";
+import type { HashedDraft } from "@countersign/receipts/log";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import type { FakeRequest, FakeScript } from "@countersign/testkit";
 import { startFakeAgent } from "@countersign/testkit";
 import type { AddressInfo } from "node:net";
 import { createGateway } from "../serve/gateway.js";
 import type { Gateway, GatewayOptions } from "../serve/gateway.js";
-import type { Recorder } from "../event/recorder.js";
+import type { DecisionDraft, Recorder } from "../event/recorder.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
 /** A recorder that keeps its drafts, for tests that inspect them. */
@@ -35,7 +35,7 @@ export function createMemoryRecorder(): MemoryRecorder {
 }
 
 /** A draft as the log would keep it: only the hash of its payload. */
-function hashed(draft: EntryDraft): HashedDraft {
+function hashed({ facts: _facts, emitted_text: _emitted, ...draft }: DecisionDraft): HashedDraft {
   if (draft.payload_text === undefined) return draft;
   const { payload_text: text, receipt, ...rest } = draft;
   return { ...rest, receipt: { ...receipt, payload_hash: sha256Hex(text) } };

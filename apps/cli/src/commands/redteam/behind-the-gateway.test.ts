@@ -13,7 +13,9 @@ const PAGE = readFileSync(
   new URL("../../../../../docs/redteam/behind-the-gateway.md", import.meta.url),
   "utf8",
 );
-const [, OWN_RULES = ""] = /```yaml\n([^`]+)```/.exec(PAGE) ?? [];
+const [DRAWN_RULES = "", OWN_RULES = ""] = [...PAGE.matchAll(/```yaml\n([^`]+)```/g)].map(
+  ([, text]) => text,
+);
 
 /**
  * Attacks that succeed through the gateway with the starter policy, and the reason; the page names the fix
@@ -53,10 +55,6 @@ const OPENED_BY_TOKENS: readonly string[] = [
 
 /** Attacks that only the agent can prevent today. */
 const BEYOND_POLICIES: readonly string[] = ["AGUI-031", "AGUI-032", "AGUI-085", "AGUI-093"];
-
-/** Attacks that succeed as soon as a policy lists the types of drawn interfaces, and with their requests. */
-const DRAWN = ["AGUI-073", "AGUI-074", "AGUI-075", "AGUI-076", "AGUI-077", "AGUI-078", "AGUI-084"];
-const CLICKED = ["AGUI-079", "AGUI-080", "AGUI-081", "AGUI-082", "AGUI-083"];
 
 /** Rows of the table of classes: how many work bare, with the starter, with a token for everything. */
 const COUNTS = [...PAGE.matchAll(/^\|[^|]+\|[\d–, ]+\| (\d+) \| (\d+) \| (\d+) \|/gm)].map(
@@ -116,27 +114,17 @@ test(
 );
 
 test(
-  "a policy that opens drawn interfaces is open to what is inside, and the page says so",
+  "with the page's policy for drawn interfaces, clicks and apps no attack with them works",
   PATIENCE,
   async () => {
     const interfaces = loadDocuments([], "tag:a2ui,tag:mcp-apps,tag:html");
-    const drawn = ENFORCED_STARTER.replace(
-      "toast, card-*]",
-      "toast, card-*, a2ui-surface, mcp-apps, open-generative-ui]",
-    );
-    setting = await startBehindGateway({ "policy.yaml": drawn });
+    expect(interfaces).toHaveLength(13);
+    setting = await startBehindGateway({
+      "policy.yaml": ENFORCED_STARTER,
+      "drawn.yaml": DRAWN_RULES,
+    });
     await setting.openEverything();
-    expect(stillWorking(await attackThrough(setting, interfaces))).toEqual(DRAWN);
-    expect(PAGE).toMatch(/AGUI-073 to AGUI-078 and AGUI-084\s+succeed/);
-    await setting.stop();
-    const clicked = drawn.replace(
-      "threads: { mode: enforce }",
-      "threads: { mode: enforce }\n    forwarded_props: { allow: [a2uiAction, __proxiedMCPRequest] }",
-    );
-    setting = await startBehindGateway({ "policy.yaml": clicked });
-    await setting.openEverything();
-    const all = await attackThrough(setting, interfaces);
-    expect(stillWorking(all)).toEqual([...DRAWN, ...CLICKED].toSorted());
+    expect(stillWorking(await attackThrough(setting, interfaces))).toEqual([]);
   },
 );
 
