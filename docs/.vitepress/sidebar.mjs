@@ -92,6 +92,7 @@ const GROUPS = {
     "inbound.md",
     "requests/history.md",
     "requests/approvals.md",
+    "requests/clicks.md",
     "requests/ledger.md",
   ],
   "Reference: AG-UI": [

@@ -73,6 +73,18 @@ declare module "@countersign/core" {
     ERR_CONTEXT_REFUSED: RefusedPart;
     /** The forwarded properties are too large or have keys that the policy does not allow. */
     ERR_FORWARDED_PROPS_REFUSED: RefusedPart;
+    /** A click or a request of an MCP App has another shape than renderers send. */
+    ERR_REQUEST_ACTION_UNREADABLE: RefusedPart;
+    /** A click on a component or an action that the thread does not show. */
+    ERR_REQUEST_ACTION_UNKNOWN: RefusedPart;
+    /** A click with a context key that the action does not declare. */
+    ERR_REQUEST_ACTION_CONTEXT: RefusedPart;
+    /** A second click on an action that submits. */
+    ERR_REQUEST_ACTION_USED: RefusedPart;
+    /** A request of an MCP App to a server, or for a resource, that the thread does not show. */
+    ERR_REQUEST_APP_UNKNOWN: RefusedPart;
+    /** A request of an MCP App with another method than those that apps may send. */
+    ERR_REQUEST_APP_METHOD: RefusedPart;
     /** The run id was used before. */
     ERR_RUN_ID_REUSED: RefusedPart;
     /** The last run on the thread is still open. */

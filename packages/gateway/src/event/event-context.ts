@@ -1,5 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import type { Decision, EventFacts, StreamRuleId, SurfaceView } from "@countersign/policy";
+import type { SurfaceFacts } from "@countersign/surface";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EnvelopeClaim } from "@countersign/wire/dialects";
 import type { Violation } from "@countersign/wire/order";
@@ -38,6 +39,10 @@ export type EventContext = {
   facts: EventFacts | undefined;
   /** In decide: the interface that the event draws, with every component that it changes. */
   surface: SurfaceView | undefined;
+  /** In decide: the interfaces that the delivered messages of a list draw. */
+  listedSurfaces: SurfaceFacts[] | undefined;
+  /** In decide: the activities that a message list removes from the client. */
+  removedActivities: readonly string[] | undefined;
   /** After classify: the version of the client's state at that time (`ClientState.version`). */
   clientVersion: number;
   /** After decide. */
@@ -73,6 +78,8 @@ export function createEventContext(receivedAt: number): EventContext {
     violations: undefined,
     facts: undefined,
     surface: undefined,
+    listedSurfaces: undefined,
+    removedActivities: undefined,
     clientVersion: 0,
     decision: undefined,
     capabilityId: undefined,

@@ -9,6 +9,7 @@ import type {
   Decision,
   DecisionFacts,
   EventFacts,
+  MatchedRequest,
   SurfaceView,
   ViolationFacts,
 } from "@countersign/policy";
@@ -41,6 +42,8 @@ export type DecisionRequest = {
   readonly content?: ContentFinding | null | undefined;
   /** The interface that the event draws. */
   readonly surface?: SurfaceView | undefined;
+  /** What a request says about surfaces, compared with what its thread was shown. */
+  readonly requests?: readonly MatchedRequest[] | undefined;
   /** Hosts of the request's content parts that resolve to public addresses. */
   readonly publicHosts?: ReadonlySet<string> | undefined;
   /** The event, for conditions. */
@@ -147,6 +150,7 @@ class Judge {
       content: request.content,
       publicHosts: request.publicHosts,
       surface: request.surface,
+      requests: request.requests,
       variables: request.event === undefined ? { session } : { event: request.event, session },
     });
   }

@@ -243,4 +243,11 @@ export const REQUEST_RULES: Readonly<Record<RequestCheckName, RuleMeaning>> = {
     remedy: "list the key: `ag_ui_request: { forwarded_props: { allow: [KEY] } }`",
     opening: { policy: "ag_ui_request: { forwarded_props: { allow: [KEY] } }" },
   },
+  actions: {
+    means:
+      "a click on an A2UI surface, or a request of an MCP App, that does not match what the thread was shown, or an action that submits for the second time",
+    remedy:
+      "send clicks only for components that are on the screen of this thread; `ag_ui_request.actions.repeat` lists actions that may be used again",
+    opening: { policy: "ag_ui_request: { actions: { mode: observe } }" },
+  },
 };

@@ -1,6 +1,7 @@
 import type { Limits, JsonValue } from "@countersign/core";
 import type { ClientState, CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { AgUiReceipt } from "@countersign/receipts";
+import type { SurfaceFacts } from "@countersign/surface";
 import type { AgUiEvent, Interrupt, RunAgentInput } from "@countersign/wire";
 import type {
   Dialect,
@@ -67,6 +68,13 @@ export type CallApprovals = {
   asks(toolCallId: string): void;
 };
 
+/** Records what the run shows on surfaces, for later clicks; see `ShownSurfaces`. */
+export type SurfaceLedger = {
+  see(facts: SurfaceFacts): void;
+  removed(sourceIds: readonly string[]): void;
+  replaced(sourceId: string): void;
+};
+
 /** The times at which calls were denied on the thread, for `ag_ui_tools.quarantine`. */
 export type DeniedCallTimes = {
   /** The number of calls denied since then. */
@@ -103,6 +111,9 @@ export type Run = {
   readonly judge: (request: DecisionRequest) => DecisionResult;
   readonly approvals?: CallApprovals | undefined;
   readonly deniedCalls?: () => DeniedCallTimes;
+  readonly shownSurfaces?: () => SurfaceLedger;
+  /** The request is one of an MCP App, which its middleware answers under the run id as thread id. */
+  readonly isAppRequest?: boolean;
   readonly counters: RunCounters;
   readonly recorder: Recorder;
   /** The receipts for a client that asked for them. */

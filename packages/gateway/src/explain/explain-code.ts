@@ -58,6 +58,12 @@ const CHECKS: Readonly<Record<FindingCode, RequestCheckName>> = {
   ERR_STATE_REFUSED: "state",
   ERR_CONTEXT_REFUSED: "context",
   ERR_FORWARDED_PROPS_REFUSED: "forwarded_props",
+  ERR_REQUEST_ACTION_UNREADABLE: "actions",
+  ERR_REQUEST_ACTION_UNKNOWN: "actions",
+  ERR_REQUEST_ACTION_CONTEXT: "actions",
+  ERR_REQUEST_ACTION_USED: "actions",
+  ERR_REQUEST_APP_UNKNOWN: "actions",
+  ERR_REQUEST_APP_METHOD: "actions",
 };
 
 const config = (lines: string): Opening => ({ config: lines });
@@ -76,6 +82,7 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   // Narrower than the mode of the whole check.
   ERR_HISTORY_UNFINISHED: policy("ag_ui_request: { history: { unfinished: accept } }"),
   ERR_HISTORY_INTERLEAVED: policy("ag_ui_request: { history: { interleaved: accept } }"),
+  ERR_REQUEST_ACTION_USED: policy("ag_ui_request: { actions: { repeat: [ACTION] } }"),
   ERR_RUN_TIME: runLimits,
   ERR_RUN_SILENCE: runLimits,
   ERR_RUN_EVENTS: runLimits,

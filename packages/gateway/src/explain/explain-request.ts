@@ -1,5 +1,5 @@
-import type { JsonValue } from "@countersign/core";
-import { REQUEST_CHECKS } from "@countersign/policy";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { readSurfaceRequests, REQUEST_CHECKS } from "@countersign/policy";
 import type { CompiledPolicy, RequestCheckName } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
@@ -29,6 +29,7 @@ const ON_THE_THREAD: Partial<Record<RequestCheckName, (input: RunAgentInput) => 
   history: ({ messages }) => messages.length > 0,
   tool_results: ({ messages }) => messages.some(({ role }) => role === "tool"),
   resume: () => true,
+  actions: (input) => readSurfaceRequests(input as unknown as JsonObject).length > 0,
 };
 
 /**

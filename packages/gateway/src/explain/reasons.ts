@@ -129,6 +129,15 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^the forwarded properties (?:are larger than|have a key)|ag_ui_request: \{ forwarded_props: /u,
     "ERR_FORWARDED_PROPS_REFUSED",
   ],
+  [/^the value is no click and no request of an app$/u, "ERR_REQUEST_ACTION_UNREADABLE"],
+  [
+    /^the thread shows no (?:such component with this action|component that calls this function)$/u,
+    "ERR_REQUEST_ACTION_UNKNOWN",
+  ],
+  [/^the context has a key that the action does not declare$/u, "ERR_REQUEST_ACTION_CONTEXT"],
+  [/^the action was used before$/u, "ERR_REQUEST_ACTION_USED"],
+  [/^the thread shows no app (?:of this server|with this resource)$/u, "ERR_REQUEST_APP_UNKNOWN"],
+  [/^an app may not send this method, or not without/u, "ERR_REQUEST_APP_METHOD"],
   [
     /^AG-UI does not define (?:the role of|any content part of|a part of) |^a key is another spelling of one that AG-UI defines$|^spell the key as AG-UI does$|^send the (?:message|text or the file) in a (?:role|content part) that AG-UI defines$/u,
     "ERR_INBOUND_UNKNOWN_KEY",

@@ -65,7 +65,8 @@ type Status = { readonly status: number; readonly title: string };
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/;
 
 /** Refusals that depend on the state of the thread; see docs/inbound.md. */
-const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
+const MEDIATED =
+  /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS|REQUEST_ACTION|REQUEST_APP)_/;
 const NOT_ALLOWED: Status = { status: 403, title: "A client may not send this" };
 
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };

@@ -40,6 +40,18 @@ const FINDING_REMEDIES: Readonly<Record<FindingCode | SendBlocker["code"], strin
   ERR_STATE_REFUSED: "send less state, or extend ag_ui_request.state in the policy",
   ERR_CONTEXT_REFUSED: "send less context, or extend ag_ui_request.context in the policy",
   ERR_FORWARDED_PROPS_REFUSED: "list the key in ag_ui_request.forwarded_props.allow in the policy",
+  ERR_REQUEST_ACTION_UNREADABLE:
+    "send one userAction, action or callAgentFunction as the renderer writes it: name, surfaceId, sourceComponentId and an object context; of an app serverId or serverHash, method and params",
+  ERR_REQUEST_ACTION_UNKNOWN:
+    "send only clicks on components that are on the screen of this thread; reload the conversation if it is old",
+  ERR_REQUEST_ACTION_CONTEXT:
+    "send only keys that the action declares in its context, or declare the key there",
+  ERR_REQUEST_ACTION_USED:
+    "ask the agent to draw the component again, or list the action in ag_ui_request.actions.repeat",
+  ERR_REQUEST_APP_UNKNOWN:
+    "open the app again on this thread; an app can reach its own server and read its own ui:// resource only",
+  ERR_REQUEST_APP_METHOD:
+    "send tools/call with a name, resources/read with a uri, notifications/message or ping",
 };
 
 const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {

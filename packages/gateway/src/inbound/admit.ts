@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
+import { addRequests, classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { locateRefusedPart } from "./locate-refused-part.js";
 import { permitWithObserved, wouldBlockRulesOf } from "../outbound/decide/denial.js";
@@ -47,17 +47,22 @@ async function reviewThread(
   const { opening } = request;
   if (opening === undefined) return [];
   opening.enter(input);
-  const { findings, writtenKeys } = await opening.review(input);
+  const { findings, writtenKeys, surfaceRequests = [] } = await opening.review(input);
   request.writtenKeys = writtenKeys;
+  request.surfaceRequests = surfaceRequests;
   return findings;
 }
 
 function classifyRequest(request: InboundRequest): void {
-  const { message, writtenKeys, policy } = request;
+  const { message, writtenKeys, surfaceRequests = [], policy } = request;
   const { refinements } = policy;
   request.facts =
     message === undefined
-      ? classifyInput(assertInput(request), { refinements, writtenKeys })
+      ? addRequests(
+          classifyInput(assertInput(request), { refinements, writtenKeys }),
+          surfaceRequests,
+          refinements,
+        )
       : classifyEnvelope(message.envelope as JsonObject, "inbound", refinements);
 }
 
@@ -87,13 +92,14 @@ export async function afterReserving<T>(
 }
 
 function decideRequest(request: InboundRequest): void {
-  const { facts, message, publicHosts } = request;
+  const { facts, message, publicHosts, surfaceRequests } = request;
   if (facts === undefined) throw new TypeError("the request was not classified yet");
   const event = message === undefined ? assertInput(request) : message.envelope;
   const { decision, capability } = request.judge({
     facts,
     presented: message?.capability,
     publicHosts,
+    requests: surfaceRequests,
     event: event as unknown as JsonObject,
   });
   request.decision = decision;

@@ -28,7 +28,13 @@ export type FindingCode =
   | "ERR_TOOLS_UNPINNED"
   | "ERR_STATE_REFUSED"
   | "ERR_CONTEXT_REFUSED"
-  | "ERR_FORWARDED_PROPS_REFUSED";
+  | "ERR_FORWARDED_PROPS_REFUSED"
+  | "ERR_REQUEST_ACTION_UNREADABLE"
+  | "ERR_REQUEST_ACTION_UNKNOWN"
+  | "ERR_REQUEST_ACTION_CONTEXT"
+  | "ERR_REQUEST_ACTION_USED"
+  | "ERR_REQUEST_APP_UNKNOWN"
+  | "ERR_REQUEST_APP_METHOD";
 
 /** A part of a request that a check of the gateway refuses or reports. */
 export type Finding = {

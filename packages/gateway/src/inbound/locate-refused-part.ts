@@ -36,7 +36,7 @@ export function locateRefusedPart(request: InboundRequest, denial: Denial): Refu
   };
   const parts = partsOf(input, request.writtenKeys).slice(0, MAX_PARTS);
   const part = parts.find(({ alone }) => isStopped(alone));
-  if (part === undefined) return {};
+  if (part === undefined) return partOfSurface(denial);
   const pointer =
     part.key === undefined
       ? part.at
@@ -45,6 +45,12 @@ export function locateRefusedPart(request: InboundRequest, denial: Denial): Refu
   if (!isByClass || part.opens === undefined) return { pointer };
   const remedy = `hand the session a token (POST /v1/capabilities), or open it for everybody in the policy under rules: ag_ui_classify: { ${part.opens} }`;
   return { pointer, remedy };
+}
+
+/** A click or a request of an app: the policy names its place. */
+function partOfSurface({ path, remedy }: Denial): RefusedPart {
+  if (path?.startsWith("/forwardedProps/") !== true) return {};
+  return { pointer: path, ...(remedy === undefined ? {} : { remedy }) };
 }
 
 /** The path below a key of the state, as deep as the rule distinguishes. */

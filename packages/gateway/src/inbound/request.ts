@@ -1,5 +1,11 @@
 import type { JsonObject, JsonValue, Limits } from "@countersign/core";
-import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/policy";
+import type {
+  CompiledPolicy,
+  Decision,
+  Denial,
+  EventFacts,
+  MatchedRequest,
+} from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../event/sink.js";
@@ -17,6 +23,8 @@ export type ThreadReview = {
   readonly findings: readonly Finding[];
   /** The keys of the state that the client changed; if absent, all of them. */
   readonly writtenKeys?: readonly string[] | undefined;
+  /** What the input says about surfaces, compared with what the thread was shown. */
+  readonly surfaceRequests?: readonly MatchedRequest[];
 };
 
 /** The run that an input opens. Admission calls these steps in this order. */
@@ -76,6 +84,8 @@ export type InboundRequest = {
   input?: RunAgentInput;
   /** After the review: the keys of the state that the client changed; if absent, all of them. */
   writtenKeys?: readonly string[] | undefined;
+  /** After the review: clicks and requests of MCP Apps, compared with what the thread was shown. */
+  surfaceRequests?: readonly MatchedRequest[];
   /** Before decide: hosts of content parts that resolve to public addresses. */
   publicHosts?: ReadonlySet<string>;
   /** After classify. */

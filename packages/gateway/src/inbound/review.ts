@@ -1,9 +1,10 @@
-import type { CompiledPolicy } from "@countersign/policy";
+import type { CompiledPolicy, MatchedRequest } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { StoredRow } from "../store/keyed-store.js";
 import { declaredRows } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import { reviewClientData } from "./client-data.js";
+import { isMatchedAppRequest, reviewClicks } from "./clicks.js";
 import { reviewTools } from "./declared-tools.js";
 import type { AnswerClaim, Finding } from "./finding.js";
 import { reviewHistory } from "./history.js";
@@ -18,6 +19,8 @@ export type InputReview = {
   /** Rows that only one gateway can write, if nothing else refuses the request. */
   readonly claims: readonly AnswerClaim[];
   readonly approvals: readonly Approval[];
+  /** What the request says about surfaces, compared with what the thread was shown. */
+  readonly surfaceRequests: readonly MatchedRequest[];
   /** The request says nothing new, so the open interrupts stay open. */
   readonly keepsInterrupts: boolean;
 };
@@ -30,13 +33,17 @@ export type InputReview = {
 export function reviewInput(
   input: RunAgentInput,
   state: ThreadState,
-  { request }: CompiledPolicy,
+  policy: CompiledPolicy,
   now: number,
   written?: readonly string[],
 ): InputReview {
+  const { request } = policy;
   const history = reviewHistory(input, state, request.history);
   const results = reviewToolResults(input, history.fresh, state);
-  const keepsInterrupts = history.fresh.length === 0 && saysNothing(input, written);
+  const clicks = reviewClicks(input, state, policy);
+  // An app speaks to its server, not to the agent.
+  const isOfApp = clicks.findings.length === 0 && isMatchedAppRequest(clicks.requests);
+  const keepsInterrupts = history.fresh.length === 0 && saysNothing(input, written, isOfApp);
   const resume = reviewAnswers(input, state, now, keepsInterrupts);
   return {
     findings: [
@@ -45,9 +52,17 @@ export function reviewInput(
       ...resume.findings,
       ...reviewTools(input, state, request.tools),
       ...reviewClientData(input, request, written),
+      ...clicks.findings,
     ],
-    rows: [...history.rows, ...results.rows, ...resume.rows, ...declaredRows(input, state)],
-    claims: [...results.claims, ...resume.claims],
+    rows: [
+      ...history.rows,
+      ...results.rows,
+      ...resume.rows,
+      ...declaredRows(input, state),
+      ...clicks.rows,
+    ],
+    claims: [...results.claims, ...resume.claims, ...clicks.claims],
+    surfaceRequests: clicks.requests,
     approvals: request.mode("approval") === "off" ? [] : resume.approvals,
     keepsInterrupts,
   };
@@ -60,8 +75,10 @@ export function reviewInput(
 function saysNothing(
   { resume = [], state, forwardedProps }: RunAgentInput,
   written: readonly string[] | undefined,
+  isOfApp: boolean,
 ): boolean {
-  if (resume.length > 0 || !isEmpty(forwardedProps)) return false;
+  const isOnlyApp = isOfApp && Object.keys(forwardedProps ?? {}).length === 1;
+  if (resume.length > 0 || (!isEmpty(forwardedProps) && !isOnlyApp)) return false;
   return written === undefined ? isEmpty(state) : written.length === 0;
 }
 

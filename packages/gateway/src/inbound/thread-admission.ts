@@ -129,6 +129,7 @@ export class ThreadAdmission {
       rows: [],
       claims: [],
       approvals: [],
+      surfaceRequests: [],
       keepsInterrupts: false,
     };
     if (owner !== principal.id) {
@@ -156,6 +157,7 @@ export class ThreadAdmission {
       state,
       findings,
       approvals: review.approvals,
+      surfaceRequests: review.surfaceRequests,
       keepsInterrupts: review.keepsInterrupts,
       writtenKeys: written,
       isHistoryChecked:

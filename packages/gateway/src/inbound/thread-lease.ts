@@ -1,4 +1,4 @@
-import type { Denial } from "@countersign/policy";
+import type { Denial, MatchedRequest } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
 import { FOREIGN } from "./finding.js";
@@ -7,9 +7,10 @@ import type { Approval } from "./interrupt-answers.js";
 import { earlierThread } from "../thread/earlier-thread.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
-import type { TraceWrite } from "../thread/run-changes.js";
+import type { TraceWrite } from "../thread/pending-rows.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
 import { RunTrace } from "../thread/run-trace.js";
+import { ShownSurfaces, surfaceRow } from "../thread/shown-surfaces.js";
 import { rowOf, shownThread, stateOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import type { ClientDialect } from "../event/run.js";
@@ -61,6 +62,7 @@ type LeaseFacts = {
   readonly state: ThreadState;
   readonly findings: readonly Finding[];
   readonly approvals: readonly Approval[];
+  readonly surfaceRequests: readonly MatchedRequest[];
   readonly keepsInterrupts: boolean;
   readonly writtenKeys: readonly string[] | undefined;
   /** Whether a request with a history that differs from the ledger is rejected. */
@@ -92,6 +94,7 @@ export class ThreadLease {
   #trace: RunTrace | undefined;
   #register: WithheldRegister | undefined;
   #denied: DeniedCalls | undefined;
+  #surfaces: ShownSurfaces | undefined;
   #isStateTaken = true;
 
   /**
@@ -110,6 +113,11 @@ export class ThreadLease {
 
   get approvals(): readonly Approval[] {
     return this.#facts.approvals;
+  }
+
+  /** What the request says about surfaces, compared with what the thread was shown. */
+  get surfaceRequests(): readonly MatchedRequest[] {
+    return this.#facts.surfaceRequests;
   }
 
   get state(): ThreadState {
@@ -159,6 +167,12 @@ export class ThreadLease {
   /** The denied calls of the thread, which are saved with it. */
   deniedCalls(): DeniedCalls {
     return (this.#denied ??= new DeniedCalls(this.#facts.withheldOwner, this.#facts.withheld));
+  }
+
+  /** The surfaces that the run shows and removes, which are saved with the thread. */
+  shownSurfaces(): ShownSurfaces {
+    const { input } = this.#facts;
+    return (this.#surfaces ??= new ShownSurfaces(this.state.surfaces, input.runId));
   }
 
   /** True when the client has got the end of the run; only the last write is pending. */
@@ -235,8 +249,9 @@ export class ThreadLease {
     });
   }
 
-  #writeRows(write: TraceWrite | undefined): Promise<void> | undefined {
+  #writeRows(trace: TraceWrite | undefined): Promise<void> | undefined {
     const { store, key, withheldOwner } = this.#facts;
+    const write = joined(trace, this.#surfaces?.take());
     const register = this.#register;
     const fresh = register?.take();
     const denied = this.#denied?.take();
@@ -264,6 +279,14 @@ export class ThreadLease {
       open.leave();
     }
   }
+}
+
+function joined(
+  one: TraceWrite | undefined,
+  other: TraceWrite | undefined,
+): TraceWrite | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { rows: [...one.rows, ...other.rows], removed: [...one.removed, ...other.removed] };
 }
 
 /** The messages among these rows, as those of a client that repeats none. */
@@ -299,6 +322,11 @@ function undoOf(state: ThreadState, rows: readonly StoredRow[]): TraceWrite {
       undo.rows.push(rowOf("declined", "", { calls: state.declined }));
       continue;
     }
+    const surface = kind === "surface" ? state.surfaces.get(id) : undefined;
+    if (surface !== undefined) {
+      undo.rows.push(surfaceRow(id, surface));
+      continue;
+    }
     const known = kind in tables ? tables[kind as keyof typeof tables].get(id) : undefined;
     if (known === undefined) undo.removed.push({ kind, id });
     else undo.rows.push(rowOf(kind as "message", id, known));
@@ -312,6 +340,7 @@ function apply(state: ThreadState, rows: readonly StoredRow[]): void {
   for (const [id, call] of added.calls) state.calls.set(id, call);
   for (const id of added.tools) state.tools.add(id);
   for (const [id, interrupt] of added.interrupts) state.interrupts.set(id, interrupt);
+  for (const [id, surface] of added.surfaces) state.surfaces.set(id, surface);
   if (rows.some(({ kind }) => kind === "declined")) state.declined = added.declined;
 }
 

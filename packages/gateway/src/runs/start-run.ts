@@ -7,6 +7,7 @@ import type { ClientDialect, Run } from "../event/run.js";
 import type { ClientSink } from "../event/sink.js";
 import { admitRequest } from "../inbound/admit.js";
 import { approvalsOf } from "../inbound/approval.js";
+import { isMatchedAppRequest } from "../inbound/clicks.js";
 import "../base/errors.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
@@ -78,7 +79,7 @@ export async function startRun(context: GatewayContext, request: RunRequest): Pr
       capabilities.add(token);
       await capabilities.reserve(undefined, 1, true);
     }
-    const run = createRun(context, active, request, assertInput(inbound), stream);
+    const run = createRun(context, active, request, inbound, stream);
     const { handle, thread } = active;
     return { handle, done: active.drive(run, stream), send: stream.send, threadLease: thread };
   } catch (error) {
@@ -92,9 +93,11 @@ function createRun(
   context: GatewayContext,
   { connection, handle, thread, cancel }: ActiveRun,
   request: RunRequest,
-  input: RunAgentInput,
+  inbound: InboundRequest,
   stream: UpstreamStream,
 ): Run {
+  const input = assertInput(inbound);
+  const isAppRequest = isMatchedAppRequest(inbound.surfaceRequests);
   const { policy } = connection;
   const { target } = request.upstream;
   const { runId, threadId } = input;
@@ -136,6 +139,8 @@ function createRun(
     judge: connection.judge,
     approvals: approvalsOf(policy, thread.approvals, thread.state),
     deniedCalls: () => thread.deniedCalls(),
+    shownSurfaces: () => thread.shownSurfaces(),
+    isAppRequest,
     beforeDelivery: thread.follow(clientDialect),
     counters: handle.counters,
     recorder: context.recorder,

@@ -10,6 +10,7 @@ export type RowKind =
   | "call"
   | "tool"
   | "interrupt"
+  | "surface"
   | "declined"
   | "state"
   | "answer"

@@ -19,7 +19,10 @@ import { createMemoryRecorder } from "./fixture.js";
 import type { MemoryRecorder } from "./fixture.js";
 
 /** Options of one run. */
-export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered" | "approvals"> & {
+export type InProcessOptions = Pick<
+  Run,
+  "beforeDelivery" | "delivered" | "approvals" | "isAppRequest"
+> & {
   readonly agentDialect?: Run["agentDialect"];
   readonly agentProfile?: Run["agentProfile"];
   /** Called with notes about dropped or translated events. */
@@ -64,6 +67,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         beforeDelivery,
         delivered: onDelivered,
         approvals,
+        isAppRequest = false,
       } = chosen;
       const delivered: AgUiEvent[] = [];
       const contexts: EventContext[] = [];
@@ -122,6 +126,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         mintId: context.mintId,
         cancel: () => {},
         approvals,
+        isAppRequest,
         pause: new Pause(),
         ...(beforeDelivery === undefined ? {} : { beforeDelivery }),
         ...(onDelivered === undefined ? {} : { delivered: onDelivered }),

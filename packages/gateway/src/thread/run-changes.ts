@@ -6,13 +6,14 @@ import { joinRecords } from "./join-records.js";
 import { digestOf } from "./digest.js";
 import { isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
+import { PendingRows } from "./pending-rows.js";
+import type { TraceWrite } from "./pending-rows.js";
 import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
 import { UNKNOWN_SHARED_STATE } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
 import { interruptShown, messageRowNames, messageRows, rowOf } from "./thread-state.js";
 import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
-import type { RowName, StoredRow } from "../store/keyed-store.js";
 
 /** Contents kept of messages that share an id. */
 const MAX_TWINS = 8;
@@ -360,43 +361,4 @@ function isSameQuestion(earlier: InterruptState, later: InterruptState): boolean
     earlier.call.name === later.call?.name &&
     earlier.call.arguments === later.call.arguments
   );
-}
-
-/** Rows to put and names to remove, in one write. */
-export type TraceWrite = { readonly rows: StoredRow[]; readonly removed: RowName[] };
-
-/** The rows that a run writes to the ledger next; the last change of each row wins. */
-export class PendingRows {
-  readonly #rows = new SmallMap<string, StoredRow>();
-  readonly #removed = new SmallMap<string, RowName>();
-
-  put(row: StoredRow): void {
-    const key = keyOf(row);
-    // A removed row is put again before its removal was written.
-    this.#removed.delete(key);
-    this.#rows.set(key, row);
-  }
-
-  remove({ kind, id }: RowName): void {
-    const key = keyOf({ kind, id });
-    this.#rows.delete(key);
-    this.#removed.set(key, { kind, id });
-  }
-
-  clear(): void {
-    this.#rows.clear();
-    this.#removed.clear();
-  }
-
-  /** Returns all changes since the last call; `undefined` when there are none. */
-  take(): TraceWrite | undefined {
-    if (this.#rows.size === 0 && this.#removed.size === 0) return undefined;
-    const write = { rows: [...this.#rows.values()], removed: [...this.#removed.values()] };
-    this.clear();
-    return write;
-  }
-}
-
-function keyOf({ kind, id }: RowName): string {
-  return `${kind}\n${id}`;
 }

@@ -3,7 +3,7 @@ import { Conversation } from "./conversation.js";
 import { ClientCall } from "./client-message.js";
 import type { ClientMessage } from "./client-message.js";
 import { clientPlaces } from "./earlier-thread.js";
-import type { TraceWrite } from "./run-changes.js";
+import type { TraceWrite } from "./pending-rows.js";
 import { RunChanges } from "./run-changes.js";
 import { RunState } from "./run-state.js";
 import { isEmptyState } from "./shared-state.js";

@@ -7,6 +7,7 @@ import { decodeRecord } from "./message-record.js";
 import type { CallRecord, MessageRecord } from "./message-record.js";
 import { NO_SHARED_STATE } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
+import type { SurfaceState } from "./shown-surfaces.js";
 
 /** A tool call that was delivered on a thread. */
 export type CallState = {
@@ -163,6 +164,8 @@ export type ThreadState = {
   declined: readonly AskedCall[];
   /** The shared state that a client may hold. */
   shared: SharedState;
+  /** The surfaces that the client was shown and that were not removed, with their actions. */
+  readonly surfaces: SmallMap<string, SurfaceState>;
 };
 
 const NONE: ReadonlySet<string> = new Set();
@@ -185,6 +188,7 @@ export function stateOf(rows: readonly StoredRow[]): ThreadState {
     interrupts: new SmallMap(),
     declined: [],
     shared: NO_SHARED_STATE,
+    surfaces: new SmallMap(),
   };
   let order: OrderValue | undefined;
   const pages = new Map<string, readonly CallRecord[]>();
@@ -195,6 +199,7 @@ export function stateOf(rows: readonly StoredRow[]): ThreadState {
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "tool") state.tools.add(id);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
+    else if (kind === "surface") state.surfaces.set(id, value as unknown as SurfaceState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
     else if (kind === "state") state.shared = value as unknown as SharedState;
     else if (kind === "order") order = value as unknown as OrderValue;

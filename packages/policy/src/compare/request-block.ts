@@ -13,6 +13,7 @@ import { compareListed } from "./listed-properties.js";
 import { compareStrength } from "./strength.js";
 
 const ACCEPTANCE = ["accept", "refuse"] as const;
+const ACTIONS = ["any", "shown"] as const;
 const UNKNOWN_KEYS = ["strip", "refuse"] as const;
 
 /** Compares `ag_ui_request`, whose checks also apply without the block. */
@@ -85,6 +86,14 @@ export function compareRequest(before: PolicyDocument, after: PolicyDocument): P
       "forwarded_props.max_bytes",
       old.forwardedProps.maxBytes,
       now.forwardedProps.maxBytes,
+    ),
+    ...compareChoice("actions.accept", old.actions.accept, now.actions.accept, ACTIONS),
+    ...compareNames(
+      "actions.repeat",
+      left.actions?.repeat ?? [],
+      right.actions?.repeat ?? [],
+      "looser",
+      coversGlob,
     ),
   ];
 }

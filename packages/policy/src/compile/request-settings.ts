@@ -15,6 +15,7 @@ export const REQUEST_CHECKS = [
   "state",
   "context",
   "forwarded_props",
+  "actions",
 ] as const;
 
 /** The name of one check. */
@@ -46,13 +47,19 @@ export type RequestSettings = {
     allowsDescription(description: string): boolean;
   };
   readonly forwardedProps: { readonly maxBytes: number; allowsKey(key: string): boolean };
+  readonly actions: {
+    /** Which clicks and requests of MCP Apps are accepted: those that the thread was shown, or any. */
+    readonly accept: "shown" | "any";
+    /** Whether an action that submits may be used more than once. */
+    allowsRepeat(action: string): boolean;
+  };
 };
 
 /** Fills in the defaults of `ag_ui_request`, which also apply without the block. */
 export function compileRequestSettings(document: PolicyDocument): RequestSettings {
   const block: RequestBlock = document.rules.ag_ui_request ?? {};
   const { mode } = blockSettings(document, block);
-  const { history, tools, state, context, forwarded_props: props } = block;
+  const { history, tools, state, context, forwarded_props: props, actions } = block;
   return {
     mode: (check) => (block.enabled === false ? "off" : (block[check]?.mode ?? mode)),
     unknownKeys: block.unknown_keys?.action ?? "strip",
@@ -83,6 +90,10 @@ export function compileRequestSettings(document: PolicyDocument): RequestSetting
       // Integrations read the user, the model and stored conversations from here: nothing unless
       // listed.
       allowsKey: matcher(props?.allow ?? []),
+    },
+    actions: {
+      accept: actions?.accept ?? "shown",
+      allowsRepeat: matcher(actions?.repeat ?? []),
     },
   };
 }

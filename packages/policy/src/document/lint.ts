@@ -120,6 +120,13 @@ function lintRequest(block: JsonObject | undefined, add: Add): void {
       "a browser may pass any property: agents take users, models and commands from them",
     );
   }
+  if (asObject(block["actions"])?.["accept"] === "any") {
+    add(
+      ["ag_ui_request", "actions", "accept"],
+      "weak",
+      "a browser may claim clicks that nobody made, and reach any tool server through an app",
+    );
+  }
   const history = asObject(block["history"]);
   const authority = strings(history?.["new_roles"]).filter(
     (role) => role === "system" || role === "developer",

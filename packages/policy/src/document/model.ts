@@ -178,6 +178,7 @@ export type RequestBlock = BlockHeader & {
   state?: RequestCheck & { max_bytes?: number; keys?: string[] };
   context?: RequestCheck & { max_entries?: number; max_bytes?: number; descriptions?: string[] };
   forwarded_props?: RequestCheck & { allow?: string[]; max_bytes?: number };
+  actions?: RequestCheck & { accept?: "shown" | "any"; repeat?: string[] };
 };
 
 /** `rules.ag_ui_evidence`: what the evidence store of a gateway may keep of payloads. */

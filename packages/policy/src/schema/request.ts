@@ -85,5 +85,12 @@ export const AG_UI_REQUEST: JsonSchema = closed(
       allow: names("Keys that may be there; `*` alone allows any."),
       max_bytes: bytes("Bytes of canonical JSON at most.", 65_536),
     }),
+    actions: check("Clicks on A2UI surfaces and requests of MCP Apps, in forwardedProps.", {
+      accept: choice(
+        "shown: only what the thread was shown and that was not removed; an action that submits, once. any: whatever the browser claims.",
+        ["shown", "any"],
+      ),
+      repeat: names("Names of actions that may be used more than once."),
+    }),
   },
 );

@@ -98,6 +98,10 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     else state.surfaces.readCall(context, part.call);
     const isAllowed = settle(context, evaluate(RULES.listed, part, context), key);
     state.surfaces.settle(context, isAllowed);
+    // Only parts with a denial are passed on by themselves.
+    if (isAllowed && context.surface !== undefined) {
+      (list.listedSurfaces ??= []).push(context.surface.facts);
+    }
     return isAllowed;
   };
 

@@ -215,8 +215,10 @@ class Decider extends PassingStep {
     surfaces.read(context, held);
     const decision = evaluateRules(RULES.event, subject);
     surfaces.settle(context, decision?.allow !== false);
-    context.decision =
-      decision?.allow === false && this.#state.view.mustClose(place) ? CLOSE : decision;
+    const isClosed = decision?.allow === false && this.#state.view.mustClose(place);
+    // Only a bare end leaves, which draws nothing.
+    if (isClosed) context.surface = undefined;
+    context.decision = isClosed ? CLOSE : decision;
   }
 
   #pass(context: EventContext, place: UnitPlace | undefined): void {
@@ -256,7 +258,7 @@ class Decider extends PassingStep {
     if (policy.mode === "observe" && isObserved) return;
     view.see(emitted);
     content?.see(emitted);
-    this.#state.surfaces.see(emitted);
+    this.#state.surfaces.see(context, emitted);
     client.see(emitted);
   }
 

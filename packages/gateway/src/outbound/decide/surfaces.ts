@@ -56,10 +56,12 @@ export class SurfaceWatch {
   }
 
   /** Records a delivered event: a message list removes the activities that it leaves out. */
-  see(event: AgUiEvent): void {
-    if (this.#model === undefined || event.type !== "MESSAGES_SNAPSHOT") return;
+  see(context: EventContext, event: AgUiEvent): void {
+    if (event.type !== "MESSAGES_SNAPSHOT") return;
     const messageIds = this.#run.client.activitiesMissingFrom(event);
-    if (messageIds.length > 0) this.#model.apply({ kind: "removal", messageIds });
+    if (messageIds.length === 0) return;
+    context.removedActivities = messageIds;
+    this.#model?.apply({ kind: "removal", messageIds });
   }
 
   /** Adds the components to the facts: each is a further effect of the event, with a target and a class of its own. */
@@ -67,7 +69,9 @@ export class SurfaceWatch {
     this.#model ??= createSurfaceModel({});
     const surface = this.#model.apply(payload);
     const { facts } = context;
-    if (!surface.isSurface || facts === undefined) return;
+    // An activity that becomes another type draws nothing, and removes what it drew.
+    const isChange = surface.isSurface || surface.surfaces.length > 0 || surface.removed.length > 0;
+    if (!isChange || facts === undefined) return;
     context.surface = { facts: surface, shown: this.#model.surfaces };
     context.facts = addSurface(facts, surface, this.#run.policy.refinements);
   }

@@ -184,10 +184,32 @@ function callBeforeDelivery(
   try {
     if (run.beforeDelivery === undefined) return undefined;
     const shown: AgUiEvent[] = [];
-    for (const context of contexts) shown.push(...shownOf(run, context));
+    for (const context of contexts) {
+      noteSurfaces(run, context);
+      shown.push(...shownOf(run, context));
+    }
     return run.beforeDelivery(shown);
   } catch (error) {
     return Promise.reject(error as Error);
+  }
+}
+
+/** Records the surfaces that a delivered event shows and removes. */
+function noteSurfaces({ shownSurfaces }: Run, context: EventContext): void {
+  const { event, decision, surface, listedSurfaces = [], removedActivities } = context;
+  if (event === undefined || shownSurfaces === undefined || decision?.allow !== true) return;
+  if (context.isSynthetic || context.isListedPart) return;
+  for (const facts of surface === undefined ? listedSurfaces : [surface.facts]) {
+    shownSurfaces().see(facts);
+  }
+  if (removedActivities !== undefined) shownSurfaces().removed(removedActivities);
+  if (event.type === "ACTIVITY_DELTA") shownSurfaces().replaced(event.messageId);
+  else if (event.type === "ACTIVITY_SNAPSHOT") {
+    if (event.replace !== false) shownSurfaces().replaced(event.messageId);
+  } else if (event.type === "MESSAGES_SNAPSHOT") {
+    for (const { id, role } of event.messages) {
+      if (role === "activity") shownSurfaces().replaced(id);
+    }
   }
 }
 

@@ -44,7 +44,8 @@ test.each(REPAIRED)(
   async (id) => {
     const { stream, repaired } = DEVIANT[id];
     for (const policy of [STARTER, BUILT_IN]) {
-      const { delivered, failures, contexts, notes } = await run(stream, {}, policy);
+      const options = { isAppRequest: id === "thread-is-run" };
+      const { delivered, failures, contexts, notes } = await run(stream, options, policy);
       expect(failures).toEqual([]);
       expect(delivered).toEqual(repaired);
       expect(contexts.every(({ decision }) => decision?.allow === true)).toBe(true);
@@ -52,6 +53,12 @@ test.each(REPAIRED)(
     }
   },
 );
+
+test("a run under its own id as thread is repaired only in the answer to an app", async () => {
+  const { contexts, notes } = await run(DEVIANT["thread-is-run"].stream);
+  expect(contexts.some(({ decision }) => decision?.allow === false)).toBe(true);
+  expect(notes).toEqual([]);
+});
 
 /** Under `strict` an encrypted value for an unknown entity passes, and clients ignore it. */
 const BLOCKED = REPAIRED.filter((id) => id !== "encrypted-value-of-step");

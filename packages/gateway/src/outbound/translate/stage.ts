@@ -29,7 +29,8 @@ class Translator extends PassingStep {
     const { agentDialect: dialect, threadId, runId, mintId } = run;
     this.#upgrader = createUpgrader({ dialect, threadId, runId, mintId });
     const { agentProfile: profile, agentEndsStream: endsByItself, input } = run;
-    this.#repairer = createRepairer({ profile, endsByItself, input });
+    const isAppRequest = run.isAppRequest === true;
+    this.#repairer = createRepairer({ profile, endsByItself, input, isAppRequest });
   }
 
   push(context: EventContext): void {

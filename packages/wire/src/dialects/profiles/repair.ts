@@ -15,6 +15,11 @@ export type RepairOptions = {
   input: Pick<RunAgentInput, "threadId" | "runId" | "messages">;
   /** Whether the agent ends the stream after its run. A finish is held only there: nothing else would release it. */
   endsByItself: boolean;
+  /**
+   * Whether the request is one of an MCP App, which its middleware answers under the run id as thread id. With `false` such an id is never
+   * replaced; without it, where the profile says so.
+   */
+  isAppRequest?: boolean;
 };
 
 /** The replacement of one event that does not pass unchanged. */
@@ -42,7 +47,10 @@ const MAX_STEPS = 1024;
 
 /** Makes the repairer of one stream; none where the profile repairs nothing. */
 export function createRepairer(options: RepairOptions): Repairer | undefined {
-  const repairs = deviationsOf(options.profile);
+  const { profile, isAppRequest } = options;
+  const known = deviationsOf(profile);
+  const repairs =
+    isAppRequest === false ? new Set([...known].filter((id) => id !== "thread-is-run")) : known;
   return repairs.size === 0 ? undefined : new StreamRepairer(options, repairs);
 }
 
