@@ -4,31 +4,30 @@ import { element } from "./element.js";
 const MAX_DEPTH = 12;
 const MAX_DRAWN = 100;
 
+const listOf = (value) => (Array.isArray(value) ? value : []);
+const stringOf = (value) => (typeof value === "string" ? value : "");
+
 /** The surfaces of an activity, each with its components by id. */
 function readSurfaces(content) {
   const surfaces = new Map();
-  const operations = Array.isArray(content?.a2ui_operations) ? content.a2ui_operations : [];
-  for (const { createSurface, updateComponents, deleteSurface } of operations.map(Object)) {
-    if (createSurface) surfaces.set(createSurface.surfaceId, new Map());
+  for (const operation of listOf(content?.a2ui_operations)) {
+    const { createSurface, updateComponents, deleteSurface } = Object(operation);
+    if (createSurface) surfaces.set(stringOf(createSurface.surfaceId), new Map());
     if (deleteSurface) surfaces.delete(deleteSurface.surfaceId);
     const components = surfaces.get(updateComponents?.surfaceId);
-    for (const component of components === undefined ? [] : updateComponents.components) {
-      components.set(component.id, component);
+    for (const component of listOf(updateComponents?.components)) {
+      if (typeof component?.id === "string") components?.set(component.id, component);
     }
   }
   return surfaces;
-}
-
-function textOf(component) {
-  return typeof component?.text === "string" ? component.text : "";
 }
 
 /** A button as a person reads it, and what the agent gets when it is pressed. */
 function buttonOf(surfaceId, components, { id, child, action }) {
   const { name, context = {} } = Object(action?.event);
   return {
-    label: textOf(components.get(child)),
-    click: { name, surfaceId, sourceComponentId: id, context },
+    label: stringOf(components.get(child)?.text),
+    click: { name: stringOf(name), surfaceId, sourceComponentId: id, context },
   };
 }
 
@@ -51,8 +50,7 @@ export function drawActivity(content, onPress) {
   let drawn = 0;
 
   function drawSurface([surfaceId, components]) {
-    const drawAll = (ids, depth) =>
-      (Array.isArray(ids) ? ids : []).flatMap((id) => draw(id, depth + 1));
+    const drawAll = (ids, depth) => listOf(ids).flatMap((id) => draw(id, depth + 1));
     const kinds = new Map([
       ["Card", ({ child }, depth) => element("div", { class: "card" }, draw(child, depth + 1))],
       [
@@ -64,8 +62,8 @@ export function drawActivity(content, onPress) {
         "Text",
         (text) =>
           element("span", {
-            class: /^h[1-5]$/u.test(text.variant) ? "heading" : "text",
-            text: textOf(text),
+            class: /^h[1-5]$/u.test(stringOf(text.variant)) ? "heading" : "text",
+            text: stringOf(text.text),
           }),
       ],
       [

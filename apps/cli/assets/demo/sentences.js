@@ -222,7 +222,7 @@ function drawing({ act, denial_reason: reason = "" }) {
   const button = buttons.find(isNamed) ?? buttons[0];
   if (button === undefined) return { subject: "", tell: thing("a card", "cards") };
   const told = `a button that says ${quote(button.label)} and ${effectOf(button.click)}`;
-  return { subject: told, tell: doing(told), harm: "Press it, and that happens." };
+  return { subject: told, tell: doing(told), harm: "It looks harmless. Press it and see." };
 }
 
 /** A click that somebody else reported. */

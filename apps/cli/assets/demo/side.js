@@ -151,7 +151,8 @@ export function createSide(root, url, { onEvent, onChange }) {
       } catch (error) {
         isOver = true;
         isDecided = error.receipt !== undefined;
-        if (ad !== undefined && isDecided) chat.add("done", `Request refused: ${error.code}`);
+        if (ad !== undefined && isDecided)
+          chat.add("done", `Refused, the agent never got that click: ${error.code}`);
         else {
           chat.add("error", controller.signal.aborted ? "Stopped." : error.message);
           shop.reset();

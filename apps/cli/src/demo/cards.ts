@@ -61,7 +61,7 @@ export function answerTo({ name, context }: Click): string {
     case "transfer_funds":
       return `Sent ${String(amount)} to ${String(to)}.`;
     case "approve_refund":
-      return `Refund approved: ${String(amount)} is on its way to ${String(to)}.`;
+      return `Refunded ${String(amount)} to ${String(to)}.`;
     default:
       return "I do not know this button.";
   }
