@@ -65,6 +65,21 @@ async function takeDemo(browser, { page: url }, name, options) {
   return page;
 }
 
+/** The card whose button lies, after it was pressed on one side and the good card on the other. */
+async function takeCard(browser, { page: url }) {
+  const page = await open(browser, url, { viewport: WIDE, colorScheme: "light" });
+  await page.locator("#outcome", { hasText: OUTCOME }).waitFor();
+  await page.getByRole("button", { name: "Show my invoice" }).click();
+  await page.locator("#direct .drawn.harmful").waitFor();
+  await page.locator("[data-say][aria-disabled=false]").first().waitFor();
+  await page.locator("#guarded .drawn button").click();
+  await page.locator("#guarded").getByText("$42.50, paid.").waitFor();
+  await page.locator("#direct .drawn.harmful button").click();
+  await page.locator("#direct .message.harmful", { hasText: "to Lucky Draw Ltd." }).waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await take(page, "demo-card");
+}
+
 async function openConsole(browser, { console: url, adminToken }, options) {
   const page = await open(browser, url, { viewport: WIDE, ...options });
   await page.getByLabel("Token", { exact: true }).fill(adminToken);
@@ -118,6 +133,7 @@ const browser = await startBrowser();
 try {
   await takeConsole(browser, demo);
   await takeDemo(browser, demo, "demo-dark", { viewport: WIDE, colorScheme: "dark" });
+  await takeCard(browser, demo);
   await takeDemo(browser, demo, "demo-phone", { viewport: PHONE, colorScheme: "light" });
 } finally {
   await browser.close();

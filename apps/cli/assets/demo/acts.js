@@ -69,9 +69,10 @@ export function createActs() {
 
   return {
     groups,
-    /** Takes a decision of the gateway about an event to the person. */
+    /** Takes a decision of the gateway about an event to the person, or about a click that the person did not make. */
     decide: (decision) => {
-      if (decision.direction === "inbound") return;
+      // A request is an act only where somebody else sent it in the name of the person.
+      if (decision.direction === "inbound" && decision.act === undefined) return;
       const id = decision.act?.id ?? decision.receipt_id;
       const act = acts.get(id) ?? { id, stopped: [] };
       // A message may begin harmless: the decision that stopped it tells what it is.

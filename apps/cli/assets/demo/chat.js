@@ -17,6 +17,8 @@ function render(text) {
 export function createChat(list) {
   /** The messages by id: the bubble, the place of its text, and the text. */
   const shown = new Map();
+  /** The drawn cards by id. */
+  const drawings = new Map();
 
   // The newest message stays in view when a form or a pop-up takes room.
   const toEnd = () => {
@@ -35,7 +37,7 @@ export function createChat(list) {
   }
 
   return {
-    /** Adds a message of a kind: `user`, `assistant`, `system`, `error`, or `done`, an act of the page itself. */
+    /** Adds a message of a kind: `user`, `assistant`, `system`, `error`, `press`, a button that the person pressed, or `done`, an act of the page itself. */
     add: (kind, text, id = crypto.randomUUID()) => {
       const place = element("span");
       const bubble = element("div", { class: `message ${kind}` }, [place]);
@@ -43,6 +45,14 @@ export function createChat(list) {
       list.append(bubble);
       write(shown.get(id), text);
       return bubble;
+    },
+    /** Adds a drawn card, or replaces the one with this id. */
+    draw: (id, drawn) => {
+      const known = drawings.get(id);
+      if (known === undefined) list.append(drawn);
+      else known.replaceWith(drawn);
+      drawings.set(id, drawn);
+      toEnd();
     },
     /** Adds a text to a message. */
     append: (id, delta) => {

@@ -82,7 +82,7 @@ export function createOutcomes({ direct, guarded, outcome }, onReceipts) {
             `With Countersign, ${leaked === 0 ? "none" : leaked}.`;
       setText(outcome, sentence);
     },
-    /** Says that a question is being answered. */
-    begin: (text) => setText(outcome, `You ask: “${text}” Both sides get the same question.`),
+    /** Says what both sides are answering. */
+    begin: (sentence) => setText(outcome, sentence),
   };
 }

@@ -1,5 +1,7 @@
 // Tells an act of an agent in one sentence, from the decision of the gateway and from what the agent sent.
 
+import { buttonsIn } from "./a2ui.js";
+
 const MAX_LENGTH = 60;
 const MAX_DEPTH = 4;
 
@@ -96,8 +98,10 @@ function doing(what) {
   };
 }
 
+const AMOUNTS = ["amount", "sum", "price", "total"];
+
 function payment(args) {
-  const amount = firstText(args, ["amount", "sum", "price", "total"]);
+  const amount = firstText(args, AMOUNTS);
   const payee = firstText(args, ["to", "payee", "recipient"]);
   const what = [
     "paying",
@@ -199,6 +203,34 @@ function message({ rule = "", act }) {
   return { subject: suffix, tell: thing(`a message${suffix}`, `messages${suffix}`) };
 }
 
+/** What an action does, by its name and by the values that it sends. */
+function effectOf({ name = "", context }) {
+  const words = name
+    .replaceAll(/([a-z])([A-Z])/gu, "$1_$2")
+    .toLowerCase()
+    .split(/[_\s-]+/u);
+  if (words.length < 2 || !words.every((word) => /^\p{L}+$/u.test(word)))
+    return `does ${quote(name)}`;
+  const what = firstText(context, AMOUNTS) ?? words.slice(1).join(" ");
+  return `${clean(words[0])}s ${clean(what)}`;
+}
+
+/** A card that the agent drew, told by the button that the decision is about. */
+function drawing({ act, denial_reason: reason = "" }) {
+  const buttons = buttonsIn(act.drawn);
+  const isNamed = ({ click }) => reason.includes(`"${click.surfaceId}/${click.sourceComponentId}"`);
+  const button = buttons.find(isNamed) ?? buttons[0];
+  if (button === undefined) return { subject: "", tell: thing("a card", "cards") };
+  const told = `a button that says ${quote(button.label)} and ${effectOf(button.click)}`;
+  return { subject: told, tell: doing(told), harm: "It looks harmless. Press it and see." };
+}
+
+/** A click that somebody else reported. */
+function claim({ act }) {
+  const told = `a click that you never made: ${quote(act.claim)}`;
+  return { subject: told, tell: doing(told), harm: "The agent acts as if you had pressed it." };
+}
+
 const CHANGES = new Map([
   ["destroy", "removing a part of the page"],
   ["create", "adding a part to the page"],
@@ -245,6 +277,9 @@ const REASONS = [
   ["gateway/rewritten", () => "Nobody may change what you wrote."],
   ["gateway/role", () => "The agent may speak only in its own name."],
   ["velocity", tellCap],
+  ["ag_ui_surfaces.labels", () => "A button must do what it says."],
+  ["ag_ui_surfaces", () => "The shop does not allow this on its page."],
+  ["ag_ui_request.actions", () => "No such button was on your screen."],
 ];
 
 /** The reason of a decision in one sentence. */
@@ -256,6 +291,12 @@ export function tellReason(decision) {
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
+function kindOf({ act, event_type: type }) {
+  if (act?.claim !== undefined) return claim;
+  if (act?.drawn !== undefined) return drawing;
+  return KINDS.get(type) ?? other;
+}
+
 /**
  * An act in words.
  *
@@ -263,7 +304,7 @@ export function tellReason(decision) {
  * @returns `key`, the same for acts that are told together, `tell(count, isMore)`, and `harm`, what it does to a person
  */
 export function describeAct(decision) {
-  const kind = KINDS.get(decision.event_type) ?? other;
+  const kind = kindOf(decision);
   const { subject, tell, harm = "Nothing checks what the agent does here." } = kind(decision);
   return { key: `${decision.event_type}\n${subject}`, tell, harm };
 }

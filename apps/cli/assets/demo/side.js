@@ -1,4 +1,5 @@
 // One of the two sides: a conversation with the agent at one URL, in one window of the shop.
+import { drawActivity } from "./a2ui.js";
 import { createChat } from "./chat.js";
 import { createConversation } from "./conversation.js";
 import { element } from "./element.js";
@@ -60,8 +61,25 @@ export function createSide(root, url, { onEvent, onChange }) {
     );
   }
 
-  /** @param confirmed the calls whose form the person confirmed before this run */
-  async function runOnce(runId, answers, confirmed) {
+  /** A press of a drawn button runs the agent on this side alone. */
+  function press(label, click, id) {
+    if (controller !== undefined) return;
+    ended = converse({ pressed: label, click, causes: [id] }, crypto.randomUUID(), () => undefined);
+  }
+
+  function draw({ messageId, activityType, content }) {
+    if (activityType !== "a2ui-surface") return;
+    const drawn = drawActivity(content, (label, click) => press(label, click, messageId));
+    if (drawn === undefined) return;
+    chat.draw(messageId, drawn);
+    keep(messageId, drawn);
+  }
+
+  /**
+   * @param causes the acts that led to this run: calls whose form the person confirmed, or a card whose button was pressed
+   * @param click the press of a drawn button, for the agent
+   */
+  async function runOnce(runId, answers, causes, click) {
     const input = {
       threadId,
       runId,
@@ -69,17 +87,24 @@ export function createSide(root, url, { onEvent, onChange }) {
       messages: history.messages,
       tools: TOOLS,
       context: [],
+      ...(click && {
+        forwardedProps: {
+          a2uiAction: { userAction: { ...click, timestamp: new Date().toISOString() } },
+        },
+      }),
     };
     let isFinished = false;
     for await (const event of runAgent(url, input, controller.signal)) {
       history.apply(event);
       if (event.type === "TEXT_MESSAGE_START") {
         const bubble = chat.add(event.role ?? "assistant", "", event.messageId);
-        for (const id of [event.messageId, ...confirmed]) keep(id, bubble);
+        for (const id of [event.messageId, ...causes]) keep(id, bubble);
       } else if (event.type === "TEXT_MESSAGE_CONTENT") {
         chat.append(event.messageId, event.delta);
       } else if (event.type === "TOOL_CALL_END") {
         execute(history.findCall(event.toolCallId), answers);
+      } else if (event.type === "ACTIVITY_SNAPSHOT") {
+        draw(event);
       } else if (event.type === "MESSAGES_SNAPSHOT") {
         for (const { id, role, content, toolCalls = [] } of event.messages) {
           const changed = role === "user" ? chat.restate(id, content) : undefined;
@@ -95,39 +120,53 @@ export function createSide(root, url, { onEvent, onChange }) {
     return isFinished;
   }
 
-  /** Runs the agent until no answer is left to send, or until the next question. */
-  async function converse(text, firstRun, onStreamed) {
+  /**
+   * Runs the agent until no answer is left to send, or until the next question.
+   *
+   * @param said a question as `text`, or a `click`: one of the person has the `pressed` label, one of an advertisement its `ad`
+   */
+  async function converse({ text, click, pressed, ad, causes = [] }, firstRun, onStreamed) {
     turn += 1;
     const own = turn;
     shop.reset();
     await ended;
-    // Both sides send the question with one id, as their runs have one id.
-    const id = `question-${firstRun}`;
-    chat.add("user", text, id);
-    history.add({ id, role: "user", content: text });
+    if (text !== undefined) {
+      // Both sides send the question with one id, as their runs have one id.
+      const id = `question-${firstRun}`;
+      chat.add("user", text, id);
+      history.add({ id, role: "user", content: text });
+    }
+    if (pressed !== undefined) chat.add("press", `You pressed “${pressed}”.`);
+    if (ad !== undefined) shop.advertise(ad);
     let runId = firstRun;
-    let confirmed = [];
+    let [led, sent] = [causes, click];
     for (;;) {
       const answers = [];
       let isOver = false;
-      let isFinished = false;
+      let isDecided = false;
       controller = new AbortController();
       onChange();
       try {
-        isFinished = await runOnce(runId, answers, confirmed);
+        isDecided = await runOnce(runId, answers, led, sent);
       } catch (error) {
         isOver = true;
-        chat.add("error", controller.signal.aborted ? "Stopped." : error.message);
-        shop.reset();
+        isDecided = error.receipt !== undefined;
+        if (ad !== undefined && isDecided)
+          chat.add("done", `Refused, the agent never got that click: ${error.code}`);
+        else {
+          chat.add("error", controller.signal.aborted ? "Stopped." : error.message);
+          shop.reset();
+        }
       } finally {
         controller = undefined;
         onChange();
-        onStreamed(isFinished);
+        onStreamed(isDecided);
       }
       const results = await Promise.all(answers);
       for (const result of results) history.add(result);
       if (isOver || results.length === 0 || own !== turn) return;
-      confirmed = results
+      sent = undefined;
+      led = results
         .filter(({ content }) => content === "confirmed")
         .map(({ toolCallId }) => toolCallId);
       runId = crypto.randomUUID();
@@ -136,12 +175,12 @@ export function createSide(root, url, { onEvent, onChange }) {
 
   return {
     /**
-     * Asks the agent; resolves when its first run is over, with whether the agent finished it.
+     * Says something to the agent; resolves when its first run is over, with whether a decision about its end follows.
      * A form that still waits counts as cancelled.
      */
-    ask: (text, runId) =>
+    say: (said, runId) =>
       new Promise((resolve) => {
-        ended = converse(text, runId, resolve);
+        ended = converse(said, runId, resolve);
       }),
     stop: () => controller?.abort(),
     get isStreaming() {

@@ -10,7 +10,8 @@ export async function* runAgent(url, input, signal) {
   });
   if (!response.ok) {
     const problem = await response.json().catch(() => ({}));
-    throw new Error(problem.title ?? `the agent answered ${response.status}`);
+    const error = new Error(problem.title ?? `the agent answered ${response.status}`);
+    throw Object.assign(error, { code: problem.code, receipt: problem.receipt });
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let pending = "";

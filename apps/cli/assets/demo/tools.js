@@ -53,6 +53,7 @@ const MAX_POPUPS = 3;
 export function createShop(root, chat) {
   const address = root.querySelector(".address");
   const popups = root.querySelector(".popups");
+  const ad = root.querySelector(".ad");
   const forms = root.querySelector(".forms");
   const elsewhere = root.querySelector(".elsewhere");
   const conversation = root.querySelector(".chat");
@@ -162,11 +163,17 @@ export function createShop(root, chat) {
       return { made: last, result };
     },
     has: (name) => tools.has(name),
+    /** Shows an advertisement above the chat. */
+    advertise: (text) => {
+      ad.replaceChildren(element("strong", { text: "Ad" }), ` ${text}`);
+      ad.hidden = false;
+    },
     /** Removes the traces of earlier calls; open forms count as cancelled. */
     reset: () => {
       for (const close of pending) close("cancelled");
       popups.replaceChildren();
       popups.hidden = true;
+      ad.hidden = true;
       shown = 0;
       home();
     },

@@ -13,6 +13,7 @@ const SCRIPT = "text/javascript; charset=utf-8";
 const FILES: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
   ["demo.css", "text/css; charset=utf-8"],
+  ["a2ui.js", SCRIPT],
   ["acts.js", SCRIPT],
   ["chat.js", SCRIPT],
   ["conversation.js", SCRIPT],

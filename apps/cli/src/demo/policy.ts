@@ -1,4 +1,6 @@
-/** The policy of the demo: it allows chat and one dialog, blocks pictures of other sites, and counts notifications. */
+import { CATALOGUE } from "./cards.js";
+
+/** The policy of the demo: it allows chat, one dialog and drawn cards, blocks pictures of other sites, and counts notifications. */
 export const DEMO_POLICY = `hushspec: "0.1.0"
 name: demo
 rules:
@@ -32,6 +34,14 @@ rules:
         event_type: notification
         classification: alert
         target: { component_type: toast, component_id: default }
+    # Drawn cards: their texts and boxes only display. A button submits, so it needs the token of the page.
+    activities:
+      - { match: a2ui-surface, classification: display }
+    components:
+      - { match: "a2ui:Card", classification: display }
+      - { match: "a2ui:Column", classification: display }
+      - { match: "a2ui:Row", classification: display }
+      - { match: "a2ui:Text", classification: display }
   ag_ui_components:
     enabled: true
     allow_ids:
@@ -39,7 +49,20 @@ rules:
       - modal:confirm-refund
       - payment:saved-card
       - toast:default
+      - a2ui-surface:*
+      - a2ui:Card:*
+      - a2ui:Column:*
+      - a2ui:Row:*
+      - a2ui:Text:*
+      - a2ui:Button:*
     default: block
+  ag_ui_surfaces:
+    enabled: true
+    # One catalogue and five of its components; a button whose words contradict its action is blocked by default.
+    catalogues:
+      - id: ${CATALOGUE}
+        components: [Card, Column, Row, Text, Button]
+        functions: []
   ag_ui_content:
     enabled: true
     images: block
@@ -47,6 +70,10 @@ rules:
     enabled: true
     default: block
     allow_classifications: [display, mutate, submit]
+  ag_ui_request:
+    # Clicks on drawn buttons reach the agent if this page showed the button. An invoice can be viewed again and again.
+    forwarded_props: { allow: [a2uiAction] }
+    actions: { accept: shown, repeat: [view_invoice] }
   velocity:
     enabled: true
     scope: connection

@@ -52,6 +52,20 @@ test("a listed message in the name of the user is found as the start of that mes
   });
 });
 
+test("a drawn card is found by its hash, with what was drawn", () => {
+  const acts = createSentActs();
+  const keep = acts.begin("r");
+  const events = [...playSupportAgent(input("My invoice?"))].filter(
+    (one) => typeof one !== "number",
+  );
+  for (const event of events) keep(event);
+  const cards = events.filter((event) => event.type === "ACTIVITY_SNAPSHOT");
+  expect(cards.map(({ messageId }) => messageId)).toEqual(["card-r", "trap-r"]);
+  for (const card of cards) {
+    expect(acts.find("r", hashOf(card))).toEqual({ id: card.messageId, drawn: card.content });
+  }
+});
+
 test("of many runs the newest are kept", () => {
   const acts = createSentActs();
   const event: AgUiEvent = { type: "RUN_STARTED", threadId: "t", runId: "r" };

@@ -10,6 +10,8 @@ export type SentAct = {
   /** The arguments as the agent sent them, JSON text. */
   args?: string;
   text?: string;
+  /** What the agent drew: the content of an activity. */
+  readonly drawn?: JsonValue;
   /** The role in which the agent sent a message, other than its own. */
   readonly role?: string;
 };
@@ -89,6 +91,8 @@ function addListedMessage(run: RunActs, { id, role, content }: Message): void {
 
 function actOf(run: RunActs, event: AgUiEvent, hash: string): SentAct {
   switch (event.type) {
+    case "ACTIVITY_SNAPSHOT":
+      return { id: event.messageId, drawn: event.content };
     case "TOOL_CALL_START":
       return run.byId.get(event.toolCallId) ?? { id: event.toolCallId, tool: event.toolCallName };
     case "TOOL_CALL_ARGS": {

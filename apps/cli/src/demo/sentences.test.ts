@@ -17,6 +17,8 @@ type Decision = {
         tool?: string | undefined;
         args?: string | undefined;
         text?: string | undefined;
+        drawn?: fc.JsonValue | undefined;
+        claim?: string | undefined;
       }
     | undefined;
 };
@@ -122,6 +124,89 @@ test("the reason names the limit of a velocity rule, and an unknown rule keeps i
   expect(tellReason(unknown)).toBe("Because.");
 });
 
+type Made = { label: string; name: string; context?: object };
+
+/** A surface with these buttons; each has the id of its place. */
+const drawnWith = (...buttons: Made[]): fc.JsonValue =>
+  JSON.parse(
+    JSON.stringify({
+      a2ui_operations: [
+        { createSurface: { surfaceId: "s" } },
+        {
+          updateComponents: {
+            surfaceId: "s",
+            components: buttons.flatMap(({ label, name, context }, at) => [
+              {
+                id: `b${at}`,
+                component: "Button",
+                child: `t${at}`,
+                action: { event: { name, context } },
+              },
+              { id: `t${at}`, component: "Text", text: label },
+            ]),
+          },
+        },
+      ],
+    }),
+  ) as fc.JsonValue;
+
+test.each([
+  [
+    { label: "View", name: "transfer_funds", context: { amount: "$5" } },
+    "says “View” and transfers $5",
+  ],
+  [{ label: "Close", name: "deleteAccount" }, "says “Close” and deletes account"],
+  [{ label: "Next", name: "step2" }, "says “Next” and does “step2”"],
+])("a drawn button is told by its words and its action: %j", (made, told) => {
+  const act = { id: "m", drawn: drawnWith(made) };
+  expect(tellAct(decision("lifecycle", {}, { act }))).toBe(`a button that ${told}`);
+});
+
+test("of several drawn buttons the one is told that the reason names", () => {
+  const drawn = drawnWith({ label: "Help", name: "help_me" }, { label: "View", name: "pay_bill" });
+  const more = { act: { id: "m", drawn }, denial_reason: 'a2ui:Button "s/b1" says "view"' };
+  expect(tellAct(decision("lifecycle", {}, more))).toBe("a button that says “View” and pays bill");
+});
+
+test("a drawing without a button is told as a card, and a claim as a click that the person did not make", () => {
+  const told = (act: object): string =>
+    tellAct(decision("lifecycle", {}, { act: { id: "m", ...act } }));
+  expect(told({ drawn: {} })).toBe("a card");
+  expect(told({ claim: "Pay $5" })).toBe("a click that you never made: “Pay $5”");
+});
+
+/** What an agent may draw: broken in any place. */
+const someDrawing: fc.Arbitrary<fc.JsonValue> = fc.oneof(
+  fc.jsonValue(),
+  fc
+    .array(
+      fc.record(
+        {
+          createSurface: fc.oneof(fc.jsonValue(), fc.constant({ surfaceId: "s" })),
+          updateComponents: fc.oneof(
+            fc.jsonValue(),
+            fc.record({
+              surfaceId: fc.constant("s"),
+              components: fc.array(
+                fc.oneof(
+                  fc.jsonValue(),
+                  fc.record({
+                    id: fc.constant("b"),
+                    component: fc.constant("Button"),
+                    child: fc.jsonValue(),
+                    action: fc.oneof(fc.jsonValue(), fc.record({ event: fc.jsonValue() })),
+                  }),
+                ),
+              ),
+            }),
+          ),
+        },
+        { requiredKeys: [] },
+      ),
+    )
+    .map((operations) => ({ a2ui_operations: operations }) as fc.JsonValue),
+);
+
 const someDecision: fc.Arbitrary<Decision> = fc.record({
   direction: fc.constant("outbound" as const),
   type: fc.constantFrom("TOOL_CALL_START", "CUSTOM"),
@@ -144,6 +229,8 @@ const someDecision: fc.Arbitrary<Decision> = fc.record({
       id: fc.constantFrom("a", "b", "c", "d"),
       tool: fc.option(fc.string({ unit: "binary" }), { nil: undefined }),
       args: fc.option(fc.oneof(fc.json(), fc.string({ unit: "binary" })), { nil: undefined }),
+      drawn: fc.option(someDrawing, { nil: undefined }),
+      claim: fc.option(fc.string({ unit: "binary" }), { nil: undefined }),
     }),
     { nil: undefined },
   ),

@@ -24,8 +24,13 @@ export type Demo = {
 
 const SESSION_SECONDS = 3600;
 
-/** The scopes of the demo's page: one dialog, some notifications, and its own state. */
-const SCOPES = ["ui:submit:modal:confirm-refund", "ui:alert:toast:default", "ui:mutate:*"];
+/** The scopes of the demo's page: one dialog, the buttons of cards, some notifications, and its own state. */
+const SCOPES = [
+  "ui:submit:modal:confirm-refund",
+  "ui:submit:a2ui:Button",
+  "ui:alert:toast:default",
+  "ui:mutate:*",
+];
 
 /** Options for tests: a demo that fails, or another agent. */
 export type DemoOptions = {
