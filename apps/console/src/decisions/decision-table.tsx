@@ -167,9 +167,9 @@ function Cells({
   );
 }
 
-/** The event; a custom one has its own name, and a group of several events the kind that they share. */
+/** The kind of event, as filters and receipts name it; the feed also knows the AG-UI type of one event. */
 function nameOf({ decision: { type, event_type: kind }, count }: Row): string {
-  return count === 1 && type !== "CUSTOM" ? type : kind;
+  return count > 1 || type === kind || type === "CUSTOM" ? kind : `${kind} · ${type}`;
 }
 
 /** The rule with its meaning; a refusal without a rule has a reason. */
