@@ -92,10 +92,16 @@ test.each<[string, JsonPatch, number]>([
   "a patch that %s one member of an object costs no more for many members than for few",
   (_name, patch, changes) => {
     const { state } = refinementsOf("/other/**");
-    const base = { eventType: "state_update", classification: "mutate", derived: "mutate" } as const;
+    const base = {
+      eventType: "state_update",
+      classification: "mutate",
+      derived: "mutate",
+    } as const;
     const work = [100, 9000].map((count) => {
       const held = counted(members(count));
-      expect(patchChanges({ big: held.value, kept: 1 }, patch)).toHaveLength(patch.length + changes);
+      expect(patchChanges({ big: held.value, kept: 1 }, patch)).toHaveLength(
+        patch.length + changes,
+      );
       patchAspects(base, { big: held.value, kept: 1 }, patch, state);
       return [held.reads(), held.lists()];
     });
