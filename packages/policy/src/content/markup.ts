@@ -185,7 +185,18 @@ export class Markup {
     const isMark = this.#isLineStart && code === GREATER && this.#place !== "closing";
     this.#isLineStart = isMark || isLineEnd(code) || (this.#isLineStart && isSpace(code));
     const isFound = isMark ? this.#feedMark() : this.#feedTag(code, isRaw);
-    return isFound || isTooLong || (isAfterQuote && isLineEnd(code) && this.#endQuotedLine());
+    if (isFound || isTooLong || !isLineEnd(code)) return isFound || isTooLong;
+    return (isRaw && this.#endRawLine()) || (isAfterQuote && this.#endQuotedLine());
+  }
+
+  /**
+   * A line of raw HTML ends in a tag. The block of HTML may end here, and the tag goes on in the
+   * browser through what renderers write next: `<p><a href="` closes a quotation, and makes
+   * attributes of the address of a link.
+   */
+  #endRawLine(): boolean {
+    if (this.#place === "text" || this.#place === "closing") return false;
+    return (this.#place === "value" && this.#quote !== 0) || this.#changesAppearance;
   }
 
   /**

@@ -196,6 +196,16 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   // It reads an autolink over lines.
   ["links", "<java\nscript:alert(1)>"],
   ["links", "<https://bank.example\n@evil.example>"],
+  // A tag in a block of HTML goes on behind the block: its quotation ends in the address of a link.
+  ["markup", '<div title="\n\n[a](/onclick=alert(1)//)'],
+  ["markup", "<p lang='\n\n# a\n\n![b](/x)\n\n[a](/onclick=alert(1)//)"],
+  ["markup", '<!-- a --><div title="\n[a](/onclick=alert(1)//)'],
+  ["markup", '- <div title="\n\n[a](/onclick=alert(1)//)'],
+  ["markup", '- <div title="\n[a](/onclick=alert(1)//)'],
+  ["markup", '> <div title="\n\n[a](/onclick=alert(1)//)'],
+  ["markup", '<div class="fixed inset-0\n\n[a](/x)\n\nYour session ended'],
+  ["markup", "<div class=fixed\n\nYour session ended"],
+  ["markup", '<div class="fixed"\n\nYour session ended'],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */
