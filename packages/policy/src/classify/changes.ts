@@ -5,6 +5,7 @@ import { splitPointer } from "../patterns/pointer-glob.js";
 import { CLIENT_PATCH_LIMITS } from "./client-state.js";
 import { changedPaths, MAX_CHANGES } from "./difference.js";
 import { asReadByClients } from "./state.js";
+import { touchedPart } from "./touched-part.js";
 
 /**
  * The changes that conditions see when a value replaces another: every added, removed or replaced
@@ -25,8 +26,9 @@ export function snapshotChanges(before: JsonValue | undefined, after: JsonValue)
 export function patchChanges(before: JsonValue | undefined, patch: JsonPatch): JsonValue {
   if (before === undefined) throw new TypeError("the client's value is unknown");
   const sent = patch as JsonValue[];
-  const result = applyJsonPatch(before, patch, CLIENT_PATCH_LIMITS, 0);
-  if (result.applied) return [...sent, ...changedPaths(before, result.document)];
+  const part = touchedPart(before, patch);
+  const result = applyJsonPatch(part, patch, CLIENT_PATCH_LIMITS, 0);
+  if (result.applied) return [...sent, ...changedPaths(part, result.document)];
   if (!isReadAlike(patch)) throw new TypeError("the patch does not apply");
   let room = MAX_CHANGES;
   return sent.concat(

@@ -1,12 +1,13 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { Message } from "@countersign/wire";
+import type { JsonPatch, Message } from "@countersign/wire";
 import { expect, test } from "vitest";
 import { compilePolicy } from "../compile/compile.js";
 import { loadPolicy } from "../document/load.js";
+import { patchChanges } from "./changes.js";
 import { ClientState } from "./client-state.js";
 import { ClientMessages } from "./client-messages.js";
 import { classifyEvent } from "./event.js";
-import { snapshotAspects } from "./state.js";
+import { patchAspects, snapshotAspects } from "./state.js";
 
 /** A value that counts how often a member of it is read, and how often its names are listed. */
 function counted<Value extends object>(
@@ -72,6 +73,41 @@ test.each<[string, JsonObject]>([
   });
   expect(reads[1]).toBe(reads[0]);
 });
+
+test.each<[string, JsonPatch, number]>([
+  ["adds", [{ op: "add", path: "/big/new", value: 1 }], 1],
+  ["replaces", [{ op: "replace", path: "/big/key5", value: 1 }], 1],
+  ["removes", [{ op: "remove", path: "/big/key5" }], 1],
+  ["copies", [{ op: "copy", from: "/big/key5", path: "/big/new" }], 1],
+  ["moves", [{ op: "move", from: "/big/key5", path: "/big/new" }], 2],
+  [
+    "tests and replaces",
+    [
+      { op: "test", path: "/big/key5", value: 5 },
+      { op: "replace", path: "/big/key5", value: 1 },
+    ],
+    1,
+  ],
+])(
+  "a patch that %s one member of an object costs no more for many members than for few",
+  (_name, patch, changes) => {
+    const { state } = refinementsOf("/other/**");
+    const base = {
+      eventType: "state_update",
+      classification: "mutate",
+      derived: "mutate",
+    } as const;
+    const work = [100, 9000].map((count) => {
+      const held = counted(members(count));
+      expect(patchChanges({ big: held.value, kept: 1 }, patch)).toHaveLength(
+        patch.length + changes,
+      );
+      patchAspects(base, { big: held.value, kept: 1 }, patch, state);
+      return [held.reads(), held.lists()];
+    });
+    expect(work[1]).toEqual(work[0]);
+  },
+);
 
 test("a rule for a member that goes with thousands of others is found", () => {
   const refinements = refinementsOf("/key7000/**");

@@ -7,6 +7,7 @@ import { splitPointer, touches } from "../patterns/pointer-glob.js";
 import { bindingsOf } from "../compile/condition-rules.js";
 import { compileCondition } from "../conditions/expression.js";
 import { NO_COUNTERS } from "../compile/facts.js";
+import { patchChanges } from "./changes.js";
 import { ClientState } from "./client-state.js";
 import { changedPaths, MAX_CHANGES } from "./difference.js";
 import { classifyEvent } from "./event.js";
@@ -334,6 +335,22 @@ test("the changes of a snapshot are the changes of the state, however it came ab
     }),
     { numRuns: 2000 },
   );
+});
+
+test("the changes that a condition sees of a patch are those of the whole state before and after it", () => {
+  let deep = 0;
+  const path = (one: JsonValue): string => (one as { path: string }).path;
+  const byPath = (changes: readonly JsonValue[]): JsonValue[] =>
+    changes.toSorted((a, b) => (path(a) < path(b) ? -1 : path(a) > path(b) ? 1 : 0));
+  fc.assert(
+    fc.property(change, ({ before, patch, after }) => {
+      const seen = (patchChanges(before, patch) as JsonValue[]).slice(patch.length);
+      expect(byPath(seen)).toEqual(byPath(changedPaths(before, after)));
+      if (patch.length > 1 && seen.length > 1) deep++;
+    }),
+    { numRuns: 3000 },
+  );
+  expect(deep).toBeGreaterThan(100);
 });
 
 function sorted(value: JsonValue): unknown {

@@ -190,6 +190,39 @@ test("a verb that is moved, nested, listed, renamed or spelled otherwise never g
   );
 });
 
+// Words with which interfaces name the end of what they show, and their regular forms; not those of the sources.
+const ENDING =
+  "erase,wipe,shut,toggle,purge,discard,vanish,conceal,abort,quit,swap,evict,flush,retract,dismantle,delete,remove,close,clear,drop," +
+  "collapse,terminate,replace,unrender,deactivate,deallocate,disassemble,unregister,unmount,teardown,takeDown,powerOff,fadeOut";
+const formed = fc.constantFrom<(word: string) => string>(
+  (word) => word,
+  (word) => `${word}s`,
+  (word) => `${word.replace(/e$/u, "")}ed`,
+  (word) => `${word.replace(/e$/u, "")}ing`,
+  (word) => `${word}Modal`,
+  (word) => `on${word}`,
+  (word) => `modal_${word}`,
+);
+
+test("a verb that ends something is destroy in each of its forms, beside any other verb and in any place", () => {
+  const word = fc.constantFrom(...ENDING.split(","));
+  const other = fc.constantFrom<JsonObject>({ action: "update" }, { action: "open" }, {});
+  fc.assert(
+    fc.property(word, formed, other, moved, placed, (one, form, beside, places, place) => {
+      let payload: JsonValue = place(form(one));
+      for (const [inside, key] of places) payload = inside(payload, key);
+      expect([payload, lifecycle({ ...beside, props: payload })]).toEqual([payload, "destroy"]);
+    }),
+    { numRuns: 3000 },
+  );
+  fc.assert(
+    fc.property(word, (one) => {
+      const step = `please ${one} it`;
+      expect([step, lifecycle({ event: "step_started", step })]).toEqual([step, "destroy"]);
+    }),
+  );
+});
+
 test("the step of a run holds no verb, in any letter case, alone, within a name or within a sentence", () => {
   const word = fc.constantFrom("close", "remove", "submit", "pay", "authorize", "grant", "show");
   const sentence = fc.constantFrom("", "now ", "please do ");
@@ -206,7 +239,8 @@ test("ordinary names and ids that contain the letters of a verb by chance are no
   const ordinary =
     "address,shippingAddress,ADDRESS_LINE,amount,amountDue,padding,dropdown,DropdownMenu,dropzone,backdrop,preset,skills,nextItem," +
     "next_item,text_items,complexity,indeterminate,dismissible,cancellation_policy,openingHours,branchIdentifier,branch_identifier," +
-    "techIdeas,publicLearning,exchange_rate,ladder,mountain,unclear";
+    "techIdeas,publicLearning,exchange_rate,ladder,mountain,unclear,shutterSpeed,shuttle,swipeable,homeEquity,quite,cameraSelected," +
+    "returnOffer,destructive,truncated,expires,status,model,rollout,layout,timeout,countdown,description,backgroundOpacity";
   for (const name of ordinary.split(",")) {
     expect([name, lifecycle({ props: { [name]: name } })]).toEqual([name, "create"]);
     expect([name, lifecycle({ event: "step_started", step: name })]).toEqual([name, "display"]);

@@ -1,25 +1,8 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { isJsonObject } from "@countersign/core";
-import type { Classification } from "../vocabulary/classification.js";
 import { isAtLeastAsStrict } from "../vocabulary/classification.js";
-
-/** The effects of a `lifecycle` envelope on a component. */
-type Verb = Extract<Classification, "mutate" | "create" | "destroy">;
-
-const verbs = (verb: Verb, ...words: readonly string[]): [string, Verb][] =>
-  words.map((word) => [word, verb]);
-
-const VERBS: ReadonlyMap<string, Verb> = new Map([
-  ...verbs("create", "create", "created", "mount", "mounted", "open", "opened"),
-  ...verbs("create", "add", "added", "append", "insert", "render", "rendered", "show", "shown"),
-  ...verbs("mutate", "update", "updated", "change", "changed"),
-  ...verbs("destroy", "destroy", "destroyed", "unmount", "unmounted", "close", "closed"),
-  ...verbs("destroy", "delete", "deleted", "remove", "removed", "dismiss", "dismissed"),
-  ...verbs("destroy", "hide", "hidden", "dispose", "disposed", "detach", "detached"),
-  ...verbs("destroy", "clear", "cleared", "reset", "replace", "replaced", "cancel", "cancelled"),
-  ...verbs("destroy", "kill", "drop", "collapse", "minimize", "exit", "terminate", "unload"),
-  ...verbs("destroy", "closing", "deleting", "removing", "hiding", "disposing", "minimise"),
-]);
+import { HARMLESS, SEARCHED_VERBS, VERBS } from "./verb-words.js";
+import type { Verb } from "./verb-words.js";
 
 /** Words that switch a component on or off when a member has that name: `open: false` closes it. */
 const SWITCHES: ReadonlySet<string> = new Set(["visible", "visibility"]);
@@ -144,7 +127,7 @@ function verbsOf(value: string): Verb[] {
   if (isOpaque(value)) return [];
   if (/\s/u.test(toVisible(value))) return [];
   const letters = lettersOf(value, NOTHING);
-  return [...VERBS].flatMap(([word, verb]) => (letters.includes(word) ? [verb] : []));
+  return SEARCHED_VERBS.flatMap(([word, verb]) => (letters.includes(word) ? [verb] : []));
 }
 
 function isDescription(payload: JsonValue | undefined): boolean {
@@ -161,24 +144,8 @@ const ACTS: readonly string[] = (
   "execute authorize authorise grant allow permit consent agree withdraw deposit donate subscribe install revoke reject " +
   "deny enable disable activate unlock click signin signup checkout"
 ).split(" ");
-const COMPONENT_WORDS: readonly string[] = [...VERBS.keys(), ...SWITCHES];
+const COMPONENT_WORDS: readonly string[] = [...SEARCHED_VERBS.map(([word]) => word), ...SWITCHES];
 const DANGEROUS: readonly string[] = [...COMPONENT_WORDS, ...ACTS];
-
-/**
- * Words that contain the letters of a verb by chance, or end with the start of one (`nextItem`).
- * Any other text that contains a verb counts as one: a client that reads `closemodal` may close
- * something.
- */
-const HARMLESS = new RegExp(
-  `^(?:${[
-    "address|addition|additional|addendum|padding|padded|paddle|ladder|amount|mountain|opening|openai|openapi|showcase|showroom",
-    "appendix|exchange|changelog|dropdown|dropzone|dropbox|droplet|backdrop|raindrop|airdrop|preset|skill|nuclear|unclear",
-    "clearance|complexity|perplexity|flexity|next|text|context|determinate|indeterminate|dismissible|dismissable|cancellation",
-    "replacement|idea|identifier|identity|identities|learning|payload|payment|payroll|paypal|confirmation|acceptance",
-    "allowance|agreement|clickhouse|installment|migrant|sender",
-  ].join("|")})(?:s|es)?$`,
-  "u",
-);
 
 /**
  * Whether a text about the progress of a run could be read as a verb: one of its words or names

@@ -8,6 +8,7 @@ import type { Aspect } from "./facts.js";
 import { refine, strictestFirst } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 import { RuleWalk } from "./rule-walk.js";
+import { touchedPart } from "./touched-part.js";
 
 /**
  * The aspects of a patch: the table's row for paths that no rule names, and each rule that one of
@@ -116,11 +117,12 @@ function* membersToVisit(
  * the client.
  */
 function touchResult(walk: RuleWalk, before: JsonValue | undefined, patch: JsonPatch): void {
-  const after = before === undefined ? undefined : patchedState(before, patch);
-  if (before === undefined || after === undefined) walk.touchUnnamed();
+  const part = before === undefined ? undefined : touchedPart(before, patch);
+  const after = part === undefined ? undefined : patchedState(part, patch);
+  if (part === undefined || after === undefined) walk.touchUnnamed();
   else {
     const isDone = (): boolean => walk.unnamed || walk.isDone;
-    touchDifferences(walk, before, after, CLIENT_PATCH_LIMITS.maxWork, isDone);
+    touchDifferences(walk, part, after, CLIENT_PATCH_LIMITS.maxWork, isDone);
   }
 }
 

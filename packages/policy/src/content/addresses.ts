@@ -13,6 +13,8 @@ const codeOf = (character: string): number => character.charCodeAt(0);
 const LINE_FEED = codeOf("\n");
 const CARRIAGE_RETURN = codeOf("\r");
 const SPACE = codeOf(" ");
+const TAB = codeOf("\t");
+const NO_BREAK_SPACE = 0xa0;
 const TICK = codeOf("`");
 const EXCLAMATION = codeOf("!");
 const PARENTHESIS = codeOf("(");
@@ -23,23 +25,27 @@ const BACKSLASH = codeOf("\\");
 const CLOSE = codeOf("]");
 const CARET = codeOf("^");
 
-type Use = "image" | "link" | "definition" | "autolink";
+type Use = "image" | "link" | "definition" | "autolink" | "loose image" | "loose link";
 const PLACES: Readonly<Record<Use, AddressPlace>> = {
   image: "inline",
   link: "inline",
   definition: "definition",
   autolink: "autolink",
+  "loose image": "inline",
+  "loose link": "inline",
 };
 type Outside = { readonly brackets: readonly boolean[]; readonly images: number };
 const NOTHING_OPEN: Outside = { brackets: [], images: 0 };
 type Reading = { readonly use: Use; readonly reader: Destination };
 
-/** Prose contains `<xs:element>`: there unknown schemes are ignored. */
-const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>>> = {
-  link: new Set(["script", "program", "foreign", "disguised", "user"]),
-  definition: new Set(["script", "program", "foreign", "disguised", "user"]),
-  autolink: new Set(["script", "program", "user"]),
-};
+/** Prose contains `<xs:element>` and `list[0] (type: x)`: there unknown schemes are ignored. */
+const BAD_LINKS: Readonly<Record<Exclude<Use, "image" | "loose image">, ReadonlySet<AddressKind>>> =
+  {
+    link: new Set(["script", "program", "foreign", "disguised", "user"]),
+    definition: new Set(["script", "program", "foreign", "disguised", "user"]),
+    autolink: new Set(["script", "program", "user"]),
+    "loose link": new Set(["script", "user"]),
+  };
 
 /**
  * Finds Markdown images of other hosts, inline and by reference, and links that run code. A
@@ -61,6 +67,8 @@ export class Addresses {
   #before = 0;
   #isEscaped = false;
   #lineIsBlank = true;
+  /** Only white space since a bracket was closed, or a bracket was closed by an escaped one. */
+  #isLooselyClosed = false;
   #closedImage = false;
   /** A label of a footnote (`[^1]`) was written. */
   #sawFootnoteLabel = false;
@@ -86,8 +94,11 @@ export class Addresses {
         ? undefined
         : this.#readBoth(String.fromCharCode(code));
     if (found !== undefined) return found;
+    const isLooselyClosed = this.#isLooselyClosed;
+    this.#isLooselyClosed = isWide(code) && (isLooselyClosed || before === CLOSE);
     if (this.#isEscaped) {
       this.#isEscaped = false;
+      this.#isLooselyClosed = code === CLOSE;
       this.#before = 0;
       return undefined;
     }
@@ -102,6 +113,7 @@ export class Addresses {
         return undefined;
       case PARENTHESIS:
         if (before === CLOSE) this.#begin(this.#openImages > 0 ? "image" : "link");
+        else if (isLooselyClosed && this.#destination === undefined) this.#beginLoose();
         return undefined;
       case COLON:
         if (before === CLOSE) {
@@ -127,7 +139,12 @@ export class Addresses {
 
   /** Nothing is open that the next character could affect, except a few characters. */
   get isResting(): boolean {
-    return this.#destination === undefined && this.#autolink === undefined && !this.#isEscaped;
+    return (
+      this.#destination === undefined &&
+      this.#autolink === undefined &&
+      !this.#isEscaped &&
+      !this.#isLooselyClosed
+    );
   }
 
   /** Code within a line starts. */
@@ -170,6 +187,14 @@ export class Addresses {
     this.#destination = this.#reading(use);
   }
 
+  /**
+   * `![a] (//host)` is an image to showdown, and `![a\](//host)` to markdown-to-jsx. To all others
+   * it is text: the image stays open.
+   */
+  #beginLoose(): void {
+    this.#destination = this.#reading(this.#openImages > 0 ? "loose image" : "loose link");
+  }
+
   #reading(use: Use): Reading {
     return { use, reader: new Destination(this.#settings, PLACES[use]) };
   }
@@ -191,6 +216,7 @@ export class Addresses {
     if (kind === "own" || kind === "picture") return undefined;
     const { images, links } = this.#settings;
     if (use === "image") return images ? "images" : undefined;
+    if (use === "loose image") return images && kind !== "foreign" ? "images" : undefined;
     if (links && BAD_LINKS[use].has(kind)) return "links";
     const isProgram = kind === "foreign" || kind === "program";
     if (use !== "definition" || isProgram) return undefined;
@@ -208,4 +234,9 @@ export class Addresses {
     }
     this.#lineIsBlank = true;
   }
+}
+
+/** White space that showdown allows between a label and its address. */
+function isWide(code: number): boolean {
+  return code === SPACE || code === TAB || code === NO_BREAK_SPACE;
 }

@@ -37,6 +37,8 @@ const PROGRAM_SCHEMES: ReadonlySet<string> = new Set(
 );
 /** Longer than any listed scheme. */
 const LONGEST_HEAD = 64;
+/** A line feed to remarkable. */
+const LINE_FEED_SYMBOL = "\u2424";
 const SCHEME = /[\w+.-]/;
 const NAME = /[a-z0-9]/i;
 const PICTURE = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -80,6 +82,8 @@ export class Destination {
   #escape: string | undefined;
   /** A letter of the head was written as a percent escape, which remarkable decodes between angle brackets. */
   #isEscaped = false;
+  /** The head of an autolink goes on over lines. */
+  #isBroken = false;
   /** Open parentheses within the address. */
   #depth = 0;
 
@@ -136,7 +140,7 @@ export class Destination {
 
   #isEnd(character: string): boolean {
     if (this.#place === "attribute") return false;
-    if (character === "\n" || character === "\r") return true;
+    if (character === "\n" || character === "\r") return !this.#goesOnOverLines;
     if (this.#isAngle) return character === ">";
     if (character === " ") return true;
     // In the scheme it is skipped.
@@ -147,10 +151,15 @@ export class Destination {
     return this.#depth < 0;
   }
 
+  /** markdown-to-jsx reads an autolink over lines, and browsers remove the end of a line. */
+  get #goesOnOverLines(): boolean {
+    return this.#place === "autolink" && (this.#stage === "head" || this.#stage === "authority");
+  }
+
   #start(character: string): AddressKind | undefined {
     // Some renderers remove any white space, also of other scripts, and browsers remove control
     // characters.
-    if (character <= " " || character.trim() === "") {
+    if (character <= " " || character.trim() === "" || character === LINE_FEED_SYMBOL) {
       if (character === "\n" || character === "\r") this.#isLineStart = true;
       return undefined;
     }
@@ -167,7 +176,10 @@ export class Destination {
   }
 
   #head(character: string): AddressKind | undefined {
-    if (character === "\t" || (character < " " && this.#place === "attribute")) return undefined;
+    if (character < " " && (character === "\t" || this.#place !== "inline")) {
+      this.#isBroken ||= this.#place === "autolink" && character !== "\t";
+      return undefined;
+    }
     if (this.#escape !== undefined) return this.#escaped(this.#escape + character);
     if (character === "%") {
       this.#escape = "";
@@ -219,7 +231,10 @@ export class Destination {
   #scheme(scheme: string): AddressKind | undefined {
     if (scheme === "data") return this.#to("data");
     if (SCRIPT_SCHEMES.has(scheme)) return this.#answer("script");
-    if (!LINK_SCHEMES.has(scheme)) return this.#to("foreign", scheme);
+    // Prose has `a <b` at the end of a line.
+    if (!LINK_SCHEMES.has(scheme)) {
+      return this.#isBroken ? this.#answer("own") : this.#to("foreign", scheme);
+    }
     if (!scheme.startsWith("http")) return this.#answer("outside");
     if (this.#hosts.length > 0) return this.#to("slashes");
     this.#to("authority");

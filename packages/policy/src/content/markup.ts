@@ -79,6 +79,8 @@ export class Markup {
    * CommonMark tag.
    */
   #isLoose = false;
+  /** Such white space separates two parts of the open tag, so that renderers may read other attributes. */
+  #isSplit = false;
   /** Text from here on has the appearance that an element sets. */
   #isPending = false;
   /** The open script or style: everything from here on is its text. */
@@ -183,7 +185,18 @@ export class Markup {
     const isMark = this.#isLineStart && code === GREATER && this.#place !== "closing";
     this.#isLineStart = isMark || isLineEnd(code) || (this.#isLineStart && isSpace(code));
     const isFound = isMark ? this.#feedMark() : this.#feedTag(code, isRaw);
-    return isFound || isTooLong || (isAfterQuote && isLineEnd(code) && this.#endQuotedLine());
+    if (isFound || isTooLong || !isLineEnd(code)) return isFound || isTooLong;
+    return (isRaw && this.#endRawLine()) || (isAfterQuote && this.#endQuotedLine());
+  }
+
+  /**
+   * A line of raw HTML ends in a tag. The block of HTML may end here, and the tag goes on in the
+   * browser through what renderers write next: `<p><a href="` closes a quotation, and makes
+   * attributes of the address of a link.
+   */
+  #endRawLine(): boolean {
+    if (this.#place === "text" || this.#place === "closing") return false;
+    return (this.#place === "value" && this.#quote !== 0) || this.#changesAppearance;
   }
 
   /**
@@ -203,7 +216,13 @@ export class Markup {
   }
 
   #feedTag(code: number, isRaw: boolean): boolean {
+    const isQuoted = this.#place === "value" && this.#quote !== 0;
     if (isForeignSpace(code)) this.#isLoose = true;
+    if (isForeignSpace(code) && !isQuoted) this.#split();
+    if (code === EQUALS && this.#isSplit && !isQuoted) {
+      this.#isActive = true;
+      if (isRaw || !this.#isInSpan) return true;
+    }
     switch (this.#place) {
       case "text":
         return false;
@@ -222,6 +241,13 @@ export class Markup {
       case "value":
         return this.#feedValue(code, isRaw);
     }
+  }
+
+  /** remarkable writes a space for it: what follows are attributes, of the element so far. */
+  #split(): void {
+    if (this.#place === "open" || this.#place === "closing") return;
+    this.#isSplit = true;
+    if (this.#name === "dialog") this.#changesAppearance = true;
   }
 
   #feedFirst(code: number, isRaw: boolean): boolean {
@@ -262,7 +288,9 @@ export class Markup {
     if (!isNameCharacter(code) && this.#isInvalid(isRaw)) return this.#abandon(code);
     // rehype-raw reads them as a class and an id.
     if (code === DOT || code === HASH) this.#changesAppearance = true;
-    if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code).toLowerCase();
+    if (this.#name.length <= LONGEST_NAME && !this.#isSplit) {
+      this.#name += String.fromCharCode(code).toLowerCase();
+    }
     return !this.#isInSpan && (TEXT_ELEMENTS.has(this.#name) || FOREIGN_ELEMENTS.has(this.#name));
   }
 
@@ -461,7 +489,7 @@ export class Markup {
 
   #leave(place: Place): void {
     this.#place = place;
-    this.#isTorn = this.#isTornActive = this.#isTornText = this.#isLoose = false;
+    this.#isTorn = this.#isTornActive = this.#isTornText = this.#isLoose = this.#isSplit = false;
   }
 }
 

