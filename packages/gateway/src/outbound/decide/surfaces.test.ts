@@ -176,6 +176,13 @@ test("an interface that cannot be read is blocked", async () => {
   expect(denials).toHaveLength(1);
 });
 
+test("the limits of the policy are those of the model", async () => {
+  const small = policy('"a2ui:*"', "    limits: { components: 1 }\n");
+  const { denials } = await play(small, [snapshot(drawing(BUTTON, TEXT))]);
+  expect(denials[0]?.rule).toBe("ag_ui_surfaces.undecided");
+  expect((await play(small, [snapshot(drawing({ ...TEXT, id: "root" }))])).denials).toEqual([]);
+});
+
 test("observe mode forwards every drawing and names the rule and the component", async () => {
   const observing = policy('"a2ui:Text"').replace("rules:", "mode: observe\nrules:");
   const { types, drafts } = await play(observing, [snapshot(drawing(BUTTON, TEXT))]);

@@ -66,7 +66,7 @@ export class SurfaceWatch {
 
   /** Adds the components to the facts: each is a further effect of the event, with a target and a class of its own. */
   #apply(context: EventContext, payload: SurfacePayload): void {
-    this.#model ??= createSurfaceModel({});
+    this.#model ??= createSurfaceModel({ limits: this.#run.policy.surfaces.limits });
     const surface = this.#model.apply(payload);
     const { facts } = context;
     // An activity that becomes another type draws nothing, and removes what it drew.
