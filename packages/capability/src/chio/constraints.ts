@@ -72,7 +72,9 @@ function custom(value: Lossless | undefined, args: JsonObject): boolean {
   const [key, expected] = pair;
   // Chio searches the whole tree; a payload with a member of the same name must not count.
   if (GATEWAY_ARGUMENTS.has(key)) return Object.hasOwn(args, key) && args[key] === expected;
-  return [...members(args)].some(([name, member]) => name === key && member === expected);
+  // Beside a member with the expected value, an agent could send another one that its client reads.
+  const named = [...members(args)].filter(([name]) => name === key);
+  return allOfSome(named, ([, member]) => member === expected);
 }
 
 function allowlist(keys: readonly string[]): Check {

@@ -15,7 +15,8 @@ import type { AddressKind } from "./destination.js";
 import type { ContentSettings } from "./settings.js";
 import { StyleValue } from "./style-value.js";
 
-const LONGEST_NAME = 16;
+const LONGEST_NAME = 24;
+const GLUED_CLASS = /.class(?:name)?$/;
 /**
  * Characters of a tag behind an element that changes the appearance of text: room for a tag without attributes. A tag that is never
  * closed is text with that appearance, and a longer one could be a sentence.
@@ -285,6 +286,9 @@ export class Markup {
       return wasUnescaped;
     }
     if (code === LESS) return this.#tear(isRaw);
+    // markdown-to-jsx needs no white space: `<bclass=x>` is a `b` with a class.
+    const isGlued = code === EQUALS && GLUED_CLASS.test(this.#name);
+    if (isGlued && (isRaw || !this.#isInSpan)) return true;
     if (!isNameCharacter(code) && this.#isInvalid(isRaw)) return this.#abandon(code);
     // rehype-raw reads them as a class and an id.
     if (code === DOT || code === HASH) this.#changesAppearance = true;

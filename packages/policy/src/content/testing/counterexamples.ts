@@ -206,6 +206,9 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["markup", '<div class="fixed inset-0\n\n[a](/x)\n\nYour session ended'],
   ["markup", "<div class=fixed\n\nYour session ended"],
   ["markup", '<div class="fixed"\n\nYour session ended'],
+  // markdown-to-jsx needs no white space behind the name of an element.
+  ["markup", "<bclass='fixed inset-0'>Your session ended</b>"],
+  ["markup", "aa <blockquoteclassName='fixed'>Your session ended</blockquote>"],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */
