@@ -278,7 +278,7 @@ test("a gateway that executes an order after the sender's timeout signs for the 
     code: "ERR_FLEET_SILENT",
   });
   isStalled = false;
-  const run = { session: "s", run: "r", thread: "t", agent: "support" };
+  const run = { session: "s", run: "r", thread: "t", agent: "support", client: {} };
   await expect.poll(() => signed, { timeout: 5000 }).toEqual([["admin-1a2b3c4d", [run]]]);
   await fleet.close();
   await first.fleet.close();
