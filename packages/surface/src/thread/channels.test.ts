@@ -88,11 +88,13 @@ test("a drawing is what a message shows now, from the root down, and no longer t
   const parts = [twice, { ...BUTTON[0], id: "b" }, BUTTON[1] as object, list];
   show(model, [create(), update(parts), data({ all: [1, 2] })]);
   const drawn = (most: number) =>
-    model.drawings("m", most).map(({ components, isCut, surface: { surfaceId } }) => [
-      surfaceId,
-      components.map(({ component: { id }, depth }) => `${depth}${id}`).join(" "),
-      isCut,
-    ]);
+    model
+      .drawings("m", most)
+      .map(({ components, isCut, surface: { surfaceId } }) => [
+        surfaceId,
+        components.map(({ component: { id }, depth }) => `${depth}${id}`).join(" "),
+        isCut,
+      ]);
   const all = "0root 1b 2t 1b 2t 1list 2t 2t";
   expect(drawn(8)).toEqual([["s", all, false]]);
   expect(drawn(7)).toEqual([["s", all.slice(0, -3), true]]);

@@ -6,7 +6,13 @@ import { readOperation } from "../a2ui/operations.js";
 import type { Operation } from "../a2ui/operations.js";
 import { A2uiSurface } from "../a2ui/surface.js";
 import type { Changes } from "./changes.js";
-import type { SurfaceComponent, SurfaceDrawing, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "../base/facts.js";
+import type {
+  SurfaceComponent,
+  SurfaceDrawing,
+  SurfaceFacts,
+  SurfaceInfo,
+  SurfaceLimits,
+} from "../base/facts.js";
 import { named } from "../base/problems.js";
 import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
