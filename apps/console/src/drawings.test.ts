@@ -133,8 +133,8 @@ test.skipIf(hasNoBrowser)(
     page.on("request", (request) => requests.push(request.url()));
     const steps = conversationOf(page).locator(".step-activity");
     const good = steps.filter({ hasText: "Refund of 40 €" }).and(page.locator(":not(.ghost)"));
-    await good.getByText("https://images.example.org/logo.png").waitFor();
     const drawing = good.locator(".drawing");
+    await drawing.getByText("https://images.example.org/logo.png").waitFor();
     const text = (await drawing.textContent()) ?? "";
     expect(text).toContain("View invoice → view_invoice with invoice");
     expect(text).toContain("Your order number asks for text");

@@ -127,11 +127,15 @@ function NodeBox({ node: { component, children, hasDecided } }: { readonly node:
   const isActing = actions.length > 0;
   const hasOwnText = !isActing && inputs.length === 0 && label !== "";
   return (
-    <li className={hasDecided ? "drawn-node decided" : "drawn-node"}>
+    <li
+      className={`drawn-node${hasDecided ? " decided" : ""}${componentType === "a2ui:Row" ? " row" : ""}`}
+    >
       <p className="drawn-head faint">
-        <Text value={shorten(componentType.replace(/^a2ui:/u, ""))} isWrapped />{" "}
+        <span className="drawn-type">
+          <Text value={shorten(componentType.replace(/^a2ui:/u, ""))} isWrapped />
+        </span>{" "}
         {kind === "a2ui" ? <Text value={shorten(id)} isWrapped /> : null}
-        {hasDecided ? <strong className="drawn-decided">this decided</strong> : null}
+        {hasDecided ? <strong className="drawn-decided">reason for the block</strong> : null}
       </p>
       {hasOwnText ? (
         <p className="drawn-text">

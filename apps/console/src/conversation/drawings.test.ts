@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Entry } from "../api/responses.js";
 import { entry } from "../testing/decisions.js";
 import { treeOf } from "./drawing-tree.js";
 import type { DrawingNode } from "./drawing-tree.js";
@@ -37,7 +38,7 @@ const click = (name: string, messages: readonly object[] = []): object => ({
 
 /** What is drawn of payloads in order; a text instead of an object is the reason why the next one is blocked. */
 function drawn(...payloads: readonly (object | string)[]): (Drawn | undefined)[] {
-  const entries = [];
+  const entries: Entry[] = [];
   const kept = new Map<number, object>();
   let reason: string | undefined;
   for (const payload of payloads) {
