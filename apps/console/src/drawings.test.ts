@@ -97,9 +97,8 @@ const AGENT: FakeScript = ({ body }) => {
   };
 };
 
-const press = (name: string, messages: readonly object[] = []): object => ({
+const press = (name: string): object => ({
   threadId: "thread of run-1",
-  messages,
   forwardedProps: {
     a2uiAction: {
       userAction: {
@@ -172,7 +171,7 @@ test.skipIf(hasNoBrowser)(
     const step = conversationOf(page).locator(".step-request");
     await expect
       .poll(() => step.textContent())
-      .toContain("(view_invoice) on refund/press with invoice");
+      .toContain("Pressed View invoice (view_invoice) on refund/press with invoice");
     expect(await step.getAttribute("class")).not.toContain("ghost");
     await page.goto(`${opened.served.running.controlUrl}/console#/runs/alice/run-3`);
     const forged = conversationOf(page).locator(".step-request.ghost");

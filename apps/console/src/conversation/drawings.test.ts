@@ -51,7 +51,7 @@ function drawn(...payloads: readonly (object | string)[]): (Drawn | undefined)[]
       reason = undefined;
     }
   }
-  const { drawn: found } = drawingsOf(entries, kept);
+  const { drawn: found } = drawingsOf({ entries, payloads: kept });
   return entries.map(({ seq }) => found.get(seq));
 }
 
@@ -145,7 +145,7 @@ test("a click has the label that the run knows, and a click that is refused says
     [0, click("open", messages)],
     [1, click("steal", messages)],
   ]);
-  expect([...drawingsOf(entries, payloads).labels.values()]).toEqual([
+  expect([...drawingsOf({ entries, payloads }).labels.values()]).toEqual([
     ["View invoice"],
     [undefined],
   ]);

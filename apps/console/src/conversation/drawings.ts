@@ -4,10 +4,9 @@ import { createSurfaceModel } from "@countersign/surface";
 import type { SurfaceDrawing, SurfaceModel, SurfacePayload } from "@countersign/surface";
 import type { AgUiEvent } from "@countersign/wire";
 import { applyJsonPatch, createReducer } from "@countersign/wire/reduce";
-import type { Entry } from "../api/responses.js";
 import { clicksIn } from "./clicks.js";
+import type { KeptRun } from "./read-run-before.js";
 import { deliveredIn } from "./steps.js";
-import type { Payloads } from "./steps.js";
 
 /** What an event drew, or would have drawn. */
 export type Drawn = {
@@ -35,10 +34,19 @@ const LIMITS = { maxComponents: 2_000, maxInstances: 2_000, maxModelLength: 2 * 
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** Reads the interfaces of a run in order. A blocked event is drawn and then taken back. */
-export function drawingsOf(entries: readonly Entry[], payloads: Payloads): Drawings {
-  const isDelivered = deliveredIn(entries);
+/**
+ * Reads the interfaces of a run in order. A blocked event is drawn and then taken back.
+ *
+ * @param before an earlier run of the thread, whose interfaces the person still has
+ */
+export function drawingsOf(run: KeptRun, before?: KeptRun): Drawings {
   const reader = new Reader();
+  if (before !== undefined) readRun(reader, before);
+  return readRun(reader, run);
+}
+
+function readRun(reader: Reader, { entries, payloads }: KeptRun): Drawings {
+  const isDelivered = deliveredIn(entries);
   const drawn = new Map<number, Drawn>();
   const labels = new Map<number, (string | undefined)[]>();
   for (const entry of entries) {
@@ -48,13 +56,9 @@ export function drawingsOf(entries: readonly Entry[], payloads: Payloads): Drawi
       labels.set(entry.seq, reader.readRequest(payload));
       continue;
     }
-    const isBlocked = !entry.receipt.allowed;
-    if (!isBlocked && !isDelivered(entry)) continue;
-    const one = reader.readEvent(
-      payload,
-      isBlocked ? entry.receipt.denial_reason : undefined,
-      isBlocked,
-    );
+    const { allowed, denial_reason: reason } = entry.receipt;
+    if (allowed && !isDelivered(entry)) continue;
+    const one = reader.readEvent(payload, allowed ? undefined : reason, !allowed);
     if (one !== undefined) drawn.set(entry.seq, one);
   }
   return { drawn, labels };
