@@ -67,6 +67,24 @@ const GOOD = card("refund", "view_invoice", [
   { id: "long", component: "Text", text: "x".repeat(10_000) },
 ]);
 
+/** Cards in cards, deeper than any client draws. */
+const DEEP = activity("deep", "a2ui-surface", {
+  a2ui_operations: [
+    { version: "v0.9", createSurface: { surfaceId: "deep", catalogId: CATALOGUE } },
+    {
+      version: "v0.9",
+      updateComponents: {
+        surfaceId: "deep",
+        components: Array.from({ length: 300 }, (_, at) => ({
+          id: at === 0 ? "root" : `c${at}`,
+          component: "Card",
+          child: `c${at + 1}`,
+        })),
+      },
+    },
+  ],
+});
+
 /** Draws a card, the same card with another action, an app and a page of HTML. */
 const AGENT: FakeScript = ({ body }) => {
   const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
@@ -77,6 +95,7 @@ const AGENT: FakeScript = ({ body }) => {
         ? [
             GOOD,
             card("again", "transfer_money"),
+            DEEP,
             activity("map", "mcp-apps", {
               resourceUri: "ui://maps/route",
               serverId: "maps",
@@ -147,6 +166,8 @@ test.skipIf(hasNoBrowser)(
     expect(await ghost.locator(".decided").count()).toBe(1);
     await ghost.getByRole("link", { name: "ag_ui_surfaces.labels" }).waitFor();
     await ghost.getByText("Withheld: the person did not see this.").waitFor();
+    const deep = steps.and(page.locator(".ghost")).filter({ hasText: "A2UI 0.9 deep" });
+    await deep.getByText("Not all of it is known").waitFor();
     await steps.getByText("ui://maps/route").first().waitFor();
     const html = steps.filter({ hasText: "HTML in a sandbox" }).locator(".drawing");
     expect(await html.textContent()).toMatch(/bytes · 1 form · 0 scripts/u);

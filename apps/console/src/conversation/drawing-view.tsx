@@ -142,7 +142,7 @@ function NodeBox({ node: { component, children, hasDecided } }: { readonly node:
           <Text value={shorten(label)} isWrapped />
         </p>
       ) : null}
-      {actions.map((action) => (
+      {actions.slice(0, MAX_PARTS).map((action) => (
         <ActionBox key={action.path} action={action} label={label} />
       ))}
       {inputs.slice(0, MAX_PARTS).map((input, at) => (
@@ -166,6 +166,7 @@ function NodeBox({ node: { component, children, hasDecided } }: { readonly node:
           </span>
         </p>
       ))}
+      <More count={actions.length} noun="action" />
       <More count={inputs.length} noun="input" />
       <More count={urls.length} noun="URL" />
       {children.length === 0 ? null : <Nodes nodes={children} />}
