@@ -14,14 +14,16 @@ export type DrawingNode = {
 export const MAX_NESTING = 5;
 
 /**
- * The boxes of a drawing. Texts within something to press are left out: they are its label.
+ * The boxes of a drawing. Texts within something to press are left out: they are its label. So are boxes that are nested deeply
+ * and have nothing but other boxes; they are counted.
  *
  * @param reason why the drawing was blocked, if it was
  */
 export function treeOf(
   { components }: SurfaceDrawing,
   reason: string | undefined,
-): readonly DrawingNode[] {
+): { readonly roots: readonly DrawingNode[]; readonly leftOut: number } {
+  let leftOut = 0;
   const roots: DrawingNode[] = [];
   const path: DrawingNode[] = [];
   let hiddenBelow = Infinity;
@@ -30,12 +32,16 @@ export function treeOf(
     if (depth > hiddenBelow && !hasDecided && isPlain(component)) continue;
     if (depth <= hiddenBelow) hiddenBelow = component.actions.length > 0 ? depth : Infinity;
     while ((path.at(-1)?.depth ?? -1) >= depth) path.pop();
+    if (path.length >= MAX_NESTING && !hasDecided && isPlain(component) && component.label === "") {
+      leftOut += 1;
+      continue;
+    }
     const node: DrawingNode = { component, depth, children: [], hasDecided };
     const parent = path.at(Math.min(path.length, MAX_NESTING) - 1);
     (parent?.children ?? roots).push(node);
     path.push(node);
   }
-  return roots;
+  return { roots, leftOut };
 }
 
 /** Whether it has no more to say than the label of what it lies in. */

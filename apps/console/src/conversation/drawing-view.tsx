@@ -51,6 +51,7 @@ function SurfaceBox({
 }): ReactNode {
   const { surface, components, isCut } = drawing;
   const { kind, surfaceId, version, catalogueId, html, app } = surface;
+  const { roots, leftOut } = treeOf(drawing, reason);
   return (
     <div className="drawn-surface">
       <p className="drawn-head faint">
@@ -69,7 +70,12 @@ function SurfaceBox({
       {components.length === 0 ? (
         <p className="faint small-print">Nothing is drawn: the surface has no root component.</p>
       ) : (
-        <Nodes nodes={treeOf(drawing, reason)} />
+        <Nodes nodes={roots} />
+      )}
+      {leftOut === 0 ? null : (
+        <p className="small-print">
+          Left out: {counted(leftOut, "deeply nested component")} without text.
+        </p>
       )}
       {isCut ? (
         <p className="small-print">

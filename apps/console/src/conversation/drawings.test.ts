@@ -62,7 +62,7 @@ function outline(nodes: readonly DrawingNode[]): unknown[] {
   ]);
 }
 const trees = (one: Drawn | undefined): unknown[] | undefined =>
-  one?.surfaces.map((surface) => outline(treeOf(surface, one.reason)));
+  one?.surfaces.map((surface) => outline(treeOf(surface, one.reason).roots));
 
 test("a surface is its components in boxes, and the text of a button is its label", () => {
   const [one] = drawn(
@@ -182,7 +182,9 @@ test("a large or deep surface is drawn in part and says so, and a broken one dra
   const height = (nodes: readonly DrawingNode[]): number =>
     nodes.length === 0 ? 0 : 1 + Math.max(...nodes.map(({ children }) => height(children)));
   for (const surface of nested?.surfaces ?? []) {
-    expect(height(treeOf(surface, undefined))).toBeLessThanOrEqual(6);
+    const { roots, leftOut } = treeOf(surface, undefined);
+    expect(height(roots)).toBeLessThanOrEqual(6);
+    expect(leftOut).toBe(surface.components.length - height(roots));
   }
   for (const odd of [null, 7, "x", [], { a2ui_operations: 7 }, { a2ui_operations: [null] }]) {
     expect(() =>
