@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   redteam: ["core", "wire"],
   inspect: ["core", "wire", "surface"],
   gateway: ["core", "wire", "surface", "policy", "capability", "receipts"],
-  "apps/console": ["core", "wire", "capability", "receipts"],
+  "apps/console": ["core", "wire", "surface", "capability", "receipts"],
 };
 
 const SENTENCES = {
@@ -28,7 +28,7 @@ const SENTENCES = {
   react: "a binding only binds: react imports client only.",
   svelte: "a binding only binds: svelte imports client only.",
   "apps/console":
-    "the console knows a gateway by its control API alone: it imports core, wire, capability and receipts only.",
+    "the console knows a gateway by its control API alone: it imports core, wire, surface, capability and receipts only.",
   testkit: "testkit is an independent oracle and imports none of our packages.",
 };
 

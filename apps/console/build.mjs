@@ -15,6 +15,7 @@ const INPUTS = [
   "apps/console/src",
   "packages/core/src",
   "packages/receipts/src",
+  "packages/surface/src",
   "packages/wire/src",
   "apps/console/package.json",
   "package-lock.json",

@@ -13,6 +13,7 @@ export type {
   ShownAction,
   SurfaceAction,
   SurfaceComponent,
+  SurfaceDrawing,
   SurfaceFacts,
   SurfaceFunctionCall,
   SurfaceInfo,

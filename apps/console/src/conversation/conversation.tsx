@@ -8,9 +8,13 @@ import { InlineCode } from "../components/inline-code.js";
 import { Text } from "../components/text.js";
 import { Time } from "../components/time.js";
 import { visibleText } from "../components/visible-text.js";
+import type { Click } from "./clicks.js";
+import { shorten } from "./shorten.js";
 import type { Kept } from "./read-payloads.js";
 import { stepsOf } from "./steps.js";
 import type { Step } from "./steps.js";
+import { useDrawings } from "./use-drawings.js";
+import type { LoadedDrawings } from "./use-drawings.js";
 
 const TITLES: Readonly<Record<Step["kind"], string>> = {
   request: "Person",
@@ -38,6 +42,7 @@ export function Conversation({
   const steps = stepsOf(entries, payloads).filter(
     (step) => step.kind !== "lifecycle" || step.verdict !== "allowed",
   );
+  const drawings = useDrawings(entries, payloads);
   return (
     <section className="card" aria-labelledby="conversation">
       <h2 id="conversation">Conversation</h2>
@@ -45,7 +50,7 @@ export function Conversation({
       {kept?.state === "kept" ? <WhatIsKept kept={kept} /> : null}
       <ol className="conversation">
         {steps.map((step) => (
-          <StepView key={step.entries[0]?.seq} step={step} />
+          <StepView key={step.entries[0]?.seq} step={step} drawings={drawings} />
         ))}
       </ol>
     </section>
@@ -115,8 +120,14 @@ function titleOf({ kind, entries }: Step): string {
   return isCustom && entries[0]?.tool === undefined ? "Custom event" : TITLES[kind];
 }
 
-function StepView({ step }: { readonly step: Step }): ReactNode {
-  const { kind, verdict, name, place, rule, entries, text } = step;
+function StepView({
+  step,
+  drawings,
+}: {
+  readonly step: Step;
+  readonly drawings: LoadedDrawings | undefined;
+}): ReactNode {
+  const { kind, verdict, name, place, rule, entries, clicks } = step;
   const [first] = entries;
   const explanation = useExplanation(rule);
   if (first === undefined) return null;
@@ -138,19 +149,10 @@ function StepView({ step }: { readonly step: Step }): ReactNode {
           <span className="unseen"> receipt {first.seq}</span>
         </a>
       </p>
-      {text === undefined || text === "" ? (
-        <p className="faint small-print">
-          {entries.length} {entries.length === 1 ? "event" : "events"}
-          {isGhost ? ", withheld: the person did not see this" : ""}
-        </p>
-      ) : (
-        <>
-          <div className="said">{text.split("\n").map(visibleText).join("\n")}</div>
-          {isGhost ? (
-            <p className="faint small-print">Withheld: the person did not see this.</p>
-          ) : null}
-        </>
-      )}
+      {clicks.map((click, at) => (
+        <ClickView key={at} click={click} label={drawings?.labels.get(first.seq)?.[at]} />
+      ))}
+      <Content step={step} drawings={drawings} isGhost={isGhost} />
       {rule === undefined ? null : (
         <p className="small-print">
           <a href={hrefOf(["receipts"], { rule })}>
@@ -162,5 +164,95 @@ function StepView({ step }: { readonly step: Step }): ReactNode {
         </p>
       )}
     </li>
+  );
+}
+
+/** What a step says or draws. */
+function Content({
+  step: { kind, entries, text, clicks },
+  drawings,
+  isGhost,
+}: {
+  readonly step: Step;
+  readonly drawings: LoadedDrawings | undefined;
+  readonly isGhost: boolean;
+}): ReactNode {
+  const withheld =
+    kind === "request" ? "the agent did not get this" : "the person did not see this";
+  // A step is drawn as its last event left it.
+  const last = entries.findLast(({ seq }) => drawings?.drawn.has(seq) === true);
+  const drawn = last === undefined ? undefined : drawings?.drawn.get(last.seq);
+  const isEmpty = text === undefined || text === "";
+  if (isEmpty && drawn === undefined && clicks.length === 0) {
+    return (
+      <p className="faint small-print">
+        {entries.length} {entries.length === 1 ? "event" : "events"}
+        {isGhost ? `, withheld: ${withheld}` : ""}
+      </p>
+    );
+  }
+  const said = isEmpty ? null : (
+    <div className="said">{text.split("\n").map(visibleText).join("\n")}</div>
+  );
+  return (
+    <>
+      {drawings === undefined || drawn === undefined ? (
+        said
+      ) : (
+        <>
+          <drawings.View drawn={drawn} />
+          {said === null ? null : (
+            <details className="small-print">
+              <summary>Payload as text</summary>
+              {said}
+            </details>
+          )}
+        </>
+      )}
+      {isGhost ? <p className="faint small-print">Withheld: {withheld}.</p> : null}
+    </>
+  );
+}
+
+/** What a person pressed, by what the page sent. */
+function ClickView({
+  click,
+  label,
+}: {
+  readonly click: Click;
+  readonly label: string | undefined;
+}): ReactNode {
+  if (click.kind === "unreadable") {
+    return (
+      <p>
+        Sent an action that is not readable: <Text value={click.name} isWrapped />
+      </p>
+    );
+  }
+  if (click.kind === "app") {
+    return (
+      <p>
+        The app sent <Text value={click.method} isWrapped /> <Text value={click.about} isWrapped />{" "}
+        to the server <Text value={click.server} isWrapped />
+      </p>
+    );
+  }
+  return (
+    <p>
+      Pressed{" "}
+      {label === undefined ? null : (
+        <strong className="drawn-label">
+          <Text value={shorten(label)} isWrapped />
+        </strong>
+      )}{" "}
+      (<Text value={shorten(click.action)} isWrapped />) on{" "}
+      <Text value={shorten(`${click.surfaceId}/${click.componentId}`)} isWrapped />
+      {click.contextKeys.length === 0 ? null : (
+        <span className="faint">
+          {" "}
+          with <Text value={shorten(click.contextKeys.join(", "))} isWrapped />
+        </span>
+      )}
+    </p>
   );
 }

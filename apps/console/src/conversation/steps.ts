@@ -5,6 +5,8 @@ import type { Entry } from "../api/responses.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import type { Verdict } from "../api/verdict.js";
 import { laneOf } from "../timeline/lanes.js";
+import { clicksIn } from "./clicks.js";
+import type { Click } from "./clicks.js";
 
 /** Payloads of a run that the gateway kept, by entry. */
 export type Payloads = ReadonlyMap<number, unknown>;
@@ -21,6 +23,8 @@ export type Step = {
   readonly entries: readonly Entry[];
   /** The content, if its payload was kept; always text. */
   readonly text: string | undefined;
+  /** What the person pressed, of a request. */
+  readonly clicks: readonly Click[];
 };
 
 type Draft = { -readonly [Key in keyof Step]: Step[Key] } & {
@@ -48,6 +52,7 @@ export function stepsOf(entries: readonly Entry[], payloads: Payloads): Step[] {
     }
     const draft = draftOf(entry, payload, drafts.at(-1), open);
     draft.entries.push(entry);
+    if (entry.direction === "inbound") draft.clicks = clicksIn(payload);
     if (payload !== undefined && (!entry.receipt.allowed || entry.direction === "inbound")) {
       draft.withheld.push(entry.direction === "inbound" ? requestText(payload) : partOf(payload));
     }
@@ -109,6 +114,7 @@ function draftOf(
     rule: entry.rule,
     entries: [],
     text: undefined,
+    clicks: [],
     id,
     withheld: [],
   };
@@ -148,9 +154,10 @@ function partOf(payload: Payload): string {
   return Object.keys(rest).length === 0 ? "" : `${JSON.stringify(rest, undefined, 2)}\n`;
 }
 
-/** What the person wrote last; a picture or a file as its kind. */
+/** What the person wrote last; a picture or a file as its kind. A click repeats the messages before it. */
 function requestText(payload: Payload): string {
   const messages = Array.isArray(payload["messages"]) ? payload["messages"].map(objectOf) : [];
+  if (messages.at(-1)?.["role"] !== "user" && clicksIn(payload).length > 0) return "";
   const content = messages.findLast((message) => message?.["role"] === "user")?.["content"];
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

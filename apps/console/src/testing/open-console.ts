@@ -14,8 +14,8 @@ export type OpenedConsole = {
   readonly browser: Browser;
   /** Opens the console at a path and collects the page's errors. */
   open(place: string, options?: OpenOptions): Promise<Page>;
-  /** Sends a run to the agent, and waits for the end of the response unless the run is held. */
-  talk(session: string, run: string): Promise<void>;
+  /** Sends a run with more members to the agent, and waits for the end of the response unless the run is held. */
+  talk(session: string, run: string, more?: object): Promise<void>;
   /** The errors, blocked scripts and CSP reports of all pages. */
   readonly pageErrors: string[];
   stop(): Promise<void>;
@@ -77,7 +77,7 @@ export async function openConsole(
       if (options.isSignedIn !== false) await signIn(page, options.token ?? served.adminToken);
       return page;
     },
-    talk: async (session, run) => {
+    talk: async (session, run, more = {}) => {
       const asked = fetch(
         `${served.running.dataUrl}/agents/support?session=${encodeURIComponent(session)}`,
         {
@@ -89,6 +89,7 @@ export async function openConsole(
             runId: run,
             messages: [],
             tools: [{ name: "refund", description: "", parameters: { type: "object" } }],
+            ...more,
           }),
         },
       );

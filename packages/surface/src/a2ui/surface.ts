@@ -1,6 +1,11 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import type { RemovedComponent, SurfaceComponent, SurfaceLimits } from "../base/facts.js";
+import type {
+  RemovedComponent,
+  SurfaceComponent,
+  SurfaceDrawing,
+  SurfaceLimits,
+} from "../base/facts.js";
 import { named } from "../base/problems.js";
 import type { Problems } from "../base/problems.js";
 import { DataModel, dataSegments, measure } from "./data-model.js";
@@ -191,6 +196,22 @@ export class A2uiSurface {
   /** Everything drawn, as it was described last. */
   described(): SurfaceComponent[] {
     return [...this.#instances.values()].flatMap(({ described }) => described ?? []);
+  }
+
+  /** The drawn components from the root down, at most so many: children of several parents are there several times. */
+  outline(maxComponents: number): Pick<SurfaceDrawing, "components" | "isCut"> {
+    const components: { component: SurfaceComponent; depth: number }[] = [];
+    const open = this.#root === undefined ? [] : [{ instance: this.#root, depth: 0 }];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { instance, depth } = next;
+      if (instance.described === undefined) continue;
+      if (components.length >= maxComponents) return { components, isCut: true };
+      components.push({ component: instance.described, depth });
+      for (const child of instance.slots.flat().toReversed()) {
+        open.push({ instance: child, depth: depth + 1 });
+      }
+    }
+    return { components, isCut: false };
   }
 
   #asRemoved({ described }: Instance): RemovedComponent[] {

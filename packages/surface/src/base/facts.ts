@@ -311,6 +311,15 @@ export interface ShownAction {
   readonly surfaceKind: SurfaceKind;
 }
 
+/** A surface as it is drawn: its components from the root down. */
+export interface SurfaceDrawing {
+  readonly surface: SurfaceInfo;
+  /** In the order of drawing; a component that two parents draw is there twice. */
+  readonly components: readonly { readonly component: SurfaceComponent; readonly depth: number }[];
+  /** Whether there are more components than were asked for. */
+  readonly isCut: boolean;
+}
+
 /** Limits of one thread's model. Beyond one the payload is undecided (`surface/over-limit`). */
 export interface SurfaceLimits {
   /** Surfaces of a thread, 256 by default; beyond them the oldest message is forgotten. */
@@ -362,6 +371,8 @@ export interface SurfaceModel {
   findAction(surfaceId: string, componentId: string, actionName: string): ShownAction | undefined;
   /** A drawn component; without a scope the first one. */
   component(surfaceId: string, componentId: string, scope?: string): SurfaceComponent | undefined;
+  /** What a message or call shows now, each surface with at most so many components. */
+  drawings(sourceId: string, maxComponents: number): readonly SurfaceDrawing[];
   /** Surfaces that are shown now. */
   readonly surfaces: readonly SurfaceInfo[];
 }

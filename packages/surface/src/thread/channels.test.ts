@@ -81,6 +81,31 @@ test("a click is found while its button is drawn", () => {
   expect(model.findAction("s", "root", "approve")).toBeUndefined();
 });
 
+test("a drawing is what a message shows now, from the root down, and no longer than asked for", () => {
+  const model = createSurfaceModel();
+  const twice = { id: "root", component: "Row", children: ["b", "b", "list"] };
+  const list = { id: "list", component: "List", children: { componentId: "t", path: "/all" } };
+  const parts = [twice, { ...BUTTON[0], id: "b" }, BUTTON[1] as object, list];
+  show(model, [create(), update(parts), data({ all: [1, 2] })]);
+  const drawn = (most: number) =>
+    model
+      .drawings("m", most)
+      .map(({ components, isCut, surface: { surfaceId } }) => [
+        surfaceId,
+        components.map(({ component: { id }, depth }) => `${depth}${id}`).join(" "),
+        isCut,
+      ]);
+  const all = "0root 1b 2t 1b 2t 1list 2t 2t";
+  expect(drawn(8)).toEqual([["s", all, false]]);
+  expect(drawn(7)).toEqual([["s", all.slice(0, -3), true]]);
+  show(model, [create(), update(BUTTON)]);
+  expect(drawn(9)).toEqual([["s", "0root 1t", false]]);
+  model.undo();
+  expect(drawn(9)).toEqual([["s", all, false]]);
+  show(model, []);
+  expect(drawn(9)).toEqual([]);
+});
+
 test("a surface that a snapshot does not name any more is gone", () => {
   const model = createSurfaceModel();
   show(model, [create(), update(BUTTON)]);

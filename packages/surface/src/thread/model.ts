@@ -5,6 +5,7 @@ import type {
   ArgumentsPayload,
   ShownAction,
   SurfaceComponent,
+  SurfaceDrawing,
   SurfaceFacts,
   SurfaceInfo,
   SurfaceLimits,
@@ -108,6 +109,10 @@ class Model implements SurfaceModel {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  drawings(sourceId: string, maxComponents: number): SurfaceDrawing[] {
+    return this.#sources.drawings(sourceId, maxComponents);
   }
 
   #apply(payload: SurfacePayload, changes: Changes): void {

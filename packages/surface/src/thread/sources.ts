@@ -6,7 +6,13 @@ import { readOperation } from "../a2ui/operations.js";
 import type { Operation } from "../a2ui/operations.js";
 import { A2uiSurface } from "../a2ui/surface.js";
 import type { Changes } from "./changes.js";
-import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "../base/facts.js";
+import type {
+  SurfaceComponent,
+  SurfaceDrawing,
+  SurfaceFacts,
+  SurfaceInfo,
+  SurfaceLimits,
+} from "../base/facts.js";
 import { named } from "../base/problems.js";
 import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
@@ -58,6 +64,28 @@ export class Sources {
       const component = source.view?.component;
       if (component?.surfaceId === surfaceId && component.id === id) yield [component];
     }
+  }
+
+  /** What a message or call shows, each surface with at most so many components. */
+  drawings(sourceId: string, maxComponents: number): SurfaceDrawing[] {
+    const source = this.#sources.get(sourceId);
+    if (source === undefined) return [];
+    const { view } = source;
+    return [
+      ...[...source.surfaces.values()].map((surface) => ({
+        surface: infoOf(surface, "created"),
+        ...surface.outline(maxComponents),
+      })),
+      ...(view === undefined
+        ? []
+        : [
+            {
+              surface: view.info,
+              components: [{ component: view.component, depth: 0 }],
+              isCut: false,
+            },
+          ]),
+    ];
   }
 
   /** Brings the touched surfaces up to date and makes the facts. */
