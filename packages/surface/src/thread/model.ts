@@ -22,6 +22,8 @@ import { readApp, readResource, readSandbox } from "./views.js";
 
 const A2UI_TOOLS = ["render_a2ui"];
 const HTML_TOOLS = ["generateSandboxedUi"];
+/** Types of activities that clients draw as an interface. */
+const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
 /** A text of arguments is read again when it has grown by this factor, and at its end. */
 const GROWTH = 1.25;
 /** Calls whose arguments are followed at once; of others only the whole text is read. */
@@ -138,7 +140,16 @@ class Model implements SurfaceModel {
     if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
     // What the activity showed before is gone, whatever it is now.
     this.#sources.remove(messageId, changes);
-    changes.isSurface ||= activityType === "a2ui-surface" || activityType === "mcp-apps";
+    if (!INTERFACES.has(activityType)) return;
+    changes.isSurface = true;
+    if (isJsonObject(content)) return;
+    changes.problems.add(
+      "surface/unreadable",
+      true,
+      undefined,
+      messageId,
+      "The content of the activity is not known. Fix: send the whole activity as a snapshot.",
+    );
   }
 
   /** Applies the user interface in a value; false when there is none. */

@@ -84,8 +84,10 @@ export class SurfaceWatch {
     switch (event.type) {
       case "ACTIVITY_SNAPSHOT": {
         const { messageId, activityType, content, replace } = event;
-        // A client that has the activity ignores it.
-        const isKept = replace === false && this.#run.client.activity(messageId) !== undefined;
+        // A client that has the activity ignores it. Activities of earlier runs are known by their ids alone: a page that was opened since
+        // may not have them.
+        const known = this.#run.client.activity(messageId)?.content;
+        const isKept = replace === false && known !== undefined;
         return isKept ? undefined : { kind: "activity", messageId, activityType, content };
       }
       case "ACTIVITY_DELTA":
@@ -114,9 +116,8 @@ export class SurfaceWatch {
   #afterDelta(event: EventOf<"ACTIVITY_DELTA">): SurfacePayload | undefined {
     const { messageId, activityType, patch } = event;
     const before = this.#run.client.activity(messageId);
-    if (before === undefined) return undefined;
-    if (!INTERFACES.has(activityType) && !INTERFACES.has(before.type ?? "")) return undefined;
-    const content = before.content === undefined ? undefined : patched(before.content, patch);
+    if (!INTERFACES.has(activityType) && !INTERFACES.has(before?.type ?? "")) return undefined;
+    const content = before?.content === undefined ? undefined : patched(before.content, patch);
     // The model reports content that is not known as unreadable, and the policy blocks it.
     return { kind: "activity", messageId, activityType, content: content ?? null };
   }
