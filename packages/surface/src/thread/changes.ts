@@ -1,3 +1,4 @@
+import type { JsonValue } from "@countersign/core";
 import type { A2uiSurface } from "../a2ui/surface.js";
 import type {
   RemovedComponent,
@@ -7,6 +8,16 @@ import type {
 } from "../base/facts.js";
 import { Problems } from "../base/problems.js";
 
+/** The operations of a payload. */
+export interface Remade {
+  readonly operations: readonly {
+    readonly operations: readonly JsonValue[];
+    readonly place: string;
+  }[];
+  readonly sourceId: string;
+  readonly agent: string | undefined;
+}
+
 /** What one payload changes, and how to take it back. */
 export class Changes {
   readonly problems: Problems;
@@ -15,6 +26,8 @@ export class Changes {
   readonly removed: RemovedComponent[] = [];
   readonly infos = new Map<unknown, SurfaceInfo>();
   readonly functionCalls: SurfaceFunctionCall[] = [];
+  /** A payload that leaves out what its message drew before: a page that is opened later draws it alone. */
+  remade: Remade | undefined;
   /** Surfaces to bring up to date. */
   readonly touched = new Set<A2uiSurface>();
   readonly #reverts: (() => void)[] = [];

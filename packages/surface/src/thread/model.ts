@@ -164,7 +164,9 @@ class Model implements SurfaceModel {
     const operations = found.filter((one) => one.kind === "a2ui");
     if (operations.length > 0 || (isWhole && this.#sources.has(sourceId))) {
       changes.isSurface = true;
-      this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes);
+      if (this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes)) {
+        changes.remade = { operations, sourceId, agent };
+      }
     }
     for (const one of found) {
       const isKnown = this.#sources.hasView(sourceId);
@@ -208,7 +210,9 @@ class Model implements SurfaceModel {
     const operations = operationsOf(members, open);
     if (operations !== undefined) {
       const found = [{ operations, place: "" }];
-      this.#sources.applyOperations(found, toolCallId, agent, true, changes);
+      if (this.#sources.applyOperations(found, toolCallId, agent, true, changes)) {
+        changes.remade = { operations: found, sourceId: toolCallId, agent };
+      }
     } else if (complete) {
       const before = changes.problems.list.length;
       if (this.#found(members, toolCallId, agent, changes, true)) return;

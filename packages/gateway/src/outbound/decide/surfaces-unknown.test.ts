@@ -13,7 +13,12 @@ const HARMLESS = { ...shows(drawing("card")), replace: false };
 
 /** Draws a button whose label says `View` and whose action transfers money. */
 const LYING = drawing("card", [
-  { id: "go", component: "Button", child: "go-text", action: { event: { name: "transfer_funds" } } },
+  {
+    id: "go",
+    component: "Button",
+    child: "go-text",
+    action: { event: { name: "transfer_funds" } },
+  },
   { id: "go-text", component: "Text", text: "View" },
 ]);
 
