@@ -373,12 +373,12 @@ export class Sources {
   }
 
   #delete(source: Source, surface: A2uiSurface, changes: Changes): void {
-    source.surfaces.delete(surface.surfaceId);
+    const restore = remove(source.surfaces, surface.surfaceId);
     changes.touched.delete(surface);
     changes.removed.push(...surface.removeAll());
     changes.infos.set(surface, infoOf(surface, "deleted"));
     changes.onUndo(() => {
-      source.surfaces.set(surface.surfaceId, surface);
+      restore();
       changes.touched.add(surface);
     });
   }
@@ -419,9 +419,18 @@ export class Sources {
   }
 
   #forget(source: Source, changes: Changes): void {
-    this.#sources.delete(source.id);
-    changes.onUndo(() => this.#sources.set(source.id, source));
+    changes.onUndo(remove(this.#sources, source.id));
   }
+}
+
+/** Removes an entry; the result puts it back in its place: of several surfaces under one id the newest one counts. */
+function remove<Key, Value>(map: Map<Key, Value>, key: Key): () => void {
+  const before = [...map];
+  map.delete(key);
+  return () => {
+    map.clear();
+    for (const [each, value] of before) map.set(each, value);
+  };
 }
 
 /** What a surface has before a payload, without what the payload repeats. */
