@@ -5,8 +5,10 @@ import type {
   SurfaceComponent,
   SurfaceFunctionCall,
   SurfaceInfo,
+  SurfaceLimits,
 } from "../base/facts.js";
 import { Problems } from "../base/problems.js";
+import { Work } from "../base/work.js";
 
 /** The operations of a payload. */
 export interface Remade {
@@ -30,10 +32,16 @@ export class Changes {
   remade: Remade | undefined;
   /** Surfaces to bring up to date. */
   readonly touched = new Set<A2uiSurface>();
+  /** The touched surfaces that were brought up to date. */
+  readonly collected = new Set<A2uiSurface>();
+  readonly work: Work;
+  readonly #limits: SurfaceLimits;
   readonly #reverts: (() => void)[] = [];
 
-  constructor(problems: Problems) {
+  constructor(problems: Problems, limits: SurfaceLimits, work = new Work(limits.maxDrawnLength)) {
     this.problems = problems;
+    this.work = work;
+    this.#limits = limits;
   }
 
   /** Notes how to take back what was just done. */
@@ -43,6 +51,8 @@ export class Changes {
 
   undo(): void {
     for (const revert of this.#reverts.splice(0).toReversed()) revert();
-    for (const surface of this.touched) surface.collect(new Problems(1));
+    // What was drawn before can be longer than what was drawn now.
+    const work = new Work(2 * this.#limits.maxDrawnLength);
+    for (const surface of this.collected) surface.collect(new Problems(1), work);
   }
 }

@@ -64,7 +64,7 @@ class Model implements SurfaceModel {
   }
 
   apply(payload: SurfacePayload): SurfaceFacts {
-    const changes = new Changes(new Problems(this.#limits.maxProblems));
+    const changes = new Changes(new Problems(this.#limits.maxProblems), this.#limits);
     this.#last = changes;
     try {
       this.#apply(payload, changes);
@@ -148,7 +148,7 @@ class Model implements SurfaceModel {
       true,
       undefined,
       messageId,
-      "The content of the activity is not known. Fix: send the whole activity as a snapshot.",
+      "The content of the activity is not known, or was patched too often. Fix: send the whole activity as a snapshot.",
     );
   }
 

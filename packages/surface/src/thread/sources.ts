@@ -9,6 +9,7 @@ import { Changes } from "./changes.js";
 import type { Remade } from "./changes.js";
 import type { SurfaceComponent, SurfaceFacts, SurfaceInfo, SurfaceLimits } from "../base/facts.js";
 import { named, Problems } from "../base/problems.js";
+import type { Work } from "../base/work.js";
 import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
 
@@ -64,12 +65,23 @@ export class Sources {
   /** Brings the touched surfaces up to date and makes the facts. */
   finish(changes: Changes): SurfaceFacts {
     for (const surface of changes.touched) {
-      const { components, removed } = surface.collect(changes.problems);
+      if (changes.work.isOver) break;
+      changes.collected.add(surface);
+      const { components, removed } = surface.collect(changes.problems, changes.work);
       changes.components.push(...components);
       changes.removed.push(...removed);
     }
     if (changes.remade !== undefined) {
-      changes.components.unshift(...this.#drawnOtherwise(changes.remade));
+      changes.components.unshift(...this.#drawnOtherwise(changes.remade, changes.work));
+    }
+    if (changes.work.isOver) {
+      changes.problems.add(
+        "surface/over-limit",
+        true,
+        undefined,
+        "maxDrawnLength",
+        `The payload draws more than maxDrawnLength of ${this.#limits.maxDrawnLength} characters. Fix: send shorter texts, use a long text once, or raise the limit.`,
+      );
     }
     this.#forgetOldest(changes);
     return {
@@ -151,9 +163,9 @@ export class Sources {
   }
 
   /** The components that these operations draw where nothing was drawn before, and are drawn otherwise here. */
-  #drawnOtherwise({ operations, sourceId, agent }: Remade): SurfaceComponent[] {
+  #drawnOtherwise({ operations, sourceId, agent }: Remade, work: Work): SurfaceComponent[] {
     const alone = new Sources(this.#limits);
-    const changes = new Changes(new Problems(1));
+    const changes = new Changes(new Problems(1), this.#limits, work);
     alone.applyOperations(operations, sourceId, agent, true, changes);
     return alone.finish(changes).components.filter(({ surfaceId, id, scope, subtreeHash }) => {
       const surface = this.#sources.get(sourceId)?.surfaces.get(surfaceId);
@@ -373,14 +385,10 @@ export class Sources {
   }
 
   #delete(source: Source, surface: A2uiSurface, changes: Changes): void {
-    const restore = remove(source.surfaces, surface.surfaceId);
+    changes.onUndo(remove(source.surfaces, surface.surfaceId));
     changes.touched.delete(surface);
     changes.removed.push(...surface.removeAll());
     changes.infos.set(surface, infoOf(surface, "deleted"));
-    changes.onUndo(() => {
-      restore();
-      changes.touched.add(surface);
-    });
   }
 
   #source(id: string, agent: string | undefined, changes: Changes): Source {
