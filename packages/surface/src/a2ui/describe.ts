@@ -53,6 +53,9 @@ export function describeInstance(
     );
   }
   const componentType = `a2ui:${definition.type}`;
+  // Rules look for words in labels, which costs more than to hash a text.
+  const labels = isActing(instance) ? subtree.label.length * 16 : 0;
+  instance.cost = subtree.form.length + labels;
   return {
     componentType,
     componentId,

@@ -20,6 +20,8 @@ export interface Instance {
   /** Data paths that it is registered for. */
   reads: { readonly segments: readonly string[]; readonly reading: Reading }[];
   described: SurfaceComponent | undefined;
+  /** What it costs to describe it. */
+  cost: number;
 }
 
 /** The settings of a surface. */
@@ -60,6 +62,7 @@ export function createInstance(
     own: UNREAD,
     reads: [],
     described,
+    cost: 0,
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   SurfaceLimits,
 } from "../base/facts.js";
 import { named } from "../base/problems.js";
+import type { Work } from "../base/work.js";
 import type { Problems } from "../base/problems.js";
 import { DataModel, dataSegments, measure } from "./data-model.js";
 import type { Revert } from "./data-model.js";
@@ -155,13 +156,15 @@ export class A2uiSurface {
   }
 
   /** Brings the drawn components up to date and hands over what changed. */
-  collect(problems: Problems): SurfaceChanges {
+  collect(problems: Problems, work: Work): SurfaceChanges {
     this.#problems = problems;
-    while (this.#rebuild.size + this.#relink.size > 0) {
+    while (this.#rebuild.size + this.#relink.size > 0 && !work.isOver) {
       for (const instance of this.#rebuild) {
+        if (work.isOver) break;
         this.#rebuild.delete(instance);
         this.#relink.delete(instance);
         this.#update(instance);
+        for (const text of instance.own.texts) work.spend(text.length);
       }
       for (const [instance, slots] of this.#relink) {
         this.#relink.delete(instance);
@@ -174,15 +177,22 @@ export class A2uiSurface {
       sourceId: this.sourceId,
       catalogueId: this.#settings.catalogueId,
     };
-    for (const instance of this.#withActingParents()) {
+    const open = this.#withActingParents();
+    this.#relinked.clear();
+    for (const instance of open) {
+      if (work.isOver) break;
+      open.delete(instance);
+      work.spend(instance.cost);
       const described = describeInstance(instance, place, this.#limits, problems);
       this.#removed.delete(instance.key);
       const isChanged = instance.described?.subtreeHash !== described.subtreeHash;
+      work.spend(instance.cost);
       instance.described = described;
       if (isChanged) components.push(described);
     }
     this.#touched.clear();
-    this.#relinked.clear();
+    for (const instance of open) this.#touched.add(instance);
+    for (const { cost } of this.#removed.values()) work.spend(cost);
     const removed = [...this.#removed.values()].flatMap((instance) => this.#asRemoved(instance));
     this.#removed.clear();
     return { components, removed };

@@ -344,6 +344,8 @@ export interface SurfaceLimits {
   readonly maxHtmlLength: number;
   /** Steps that one expression may take; 10,000. */
   readonly maxExpressionSteps: number;
+  /** Characters that one payload may draw or draw anew, after bindings. Each character of a label counts sixteen times. */
+  readonly maxDrawnLength: number;
   /** Problems reported for one payload; 64, and then one `surface/over-limit`. */
   readonly maxProblems: number;
 }

@@ -14,6 +14,7 @@ export const DEFAULT_SURFACE_LIMITS: SurfaceLimits = Object.freeze({
   maxModelLength: 8 * 1024 * 1024,
   maxHtmlLength: 1024 * 1024,
   maxExpressionSteps: 10_000,
+  maxDrawnLength: 4 * 1024 * 1024,
   maxProblems: 64,
 });
 

@@ -46,13 +46,7 @@ function look(
     if (parsed === undefined) return;
     below(parsed.value, place);
     if (!parsed.isStrict && found.length > before) {
-      problems.add(
-        "surface/unreadable",
-        true,
-        undefined,
-        place,
-        "A text is user interface for clients, but not JSON of one meaning. Fix: send JSON without duplicate keys and lone surrogates.",
-      );
+      reportAmbiguous(problems, place);
     }
     return;
   }
@@ -80,6 +74,16 @@ function look(
   }
 }
 
+function reportAmbiguous(problems: Problems, place: string): void {
+  problems.add(
+    "surface/unreadable",
+    true,
+    undefined,
+    place,
+    "A text is user interface for clients, but not JSON of one meaning. Fix: send JSON without duplicate keys and lone surrogates.",
+  );
+}
+
 function lookOperations(
   operations: JsonValue,
   place: string,
@@ -87,7 +91,9 @@ function lookOperations(
   problems: Problems,
   limits: SurfaceLimits,
 ): void {
-  const list = typeof operations === "string" ? parseUi(operations, limits)?.value : operations;
+  const parsed = typeof operations === "string" ? parseUi(operations, limits) : undefined;
+  const list = typeof operations === "string" ? parsed?.value : operations;
+  if (parsed?.isStrict === false) reportAmbiguous(problems, place);
   if (Array.isArray(list)) found.push({ kind: "a2ui", operations: list, place });
   else {
     found.push({ kind: "a2ui", operations: [], place });

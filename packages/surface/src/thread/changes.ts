@@ -1,11 +1,24 @@
+import type { JsonValue } from "@countersign/core";
 import type { A2uiSurface } from "../a2ui/surface.js";
 import type {
   RemovedComponent,
   SurfaceComponent,
   SurfaceFunctionCall,
   SurfaceInfo,
+  SurfaceLimits,
 } from "../base/facts.js";
 import { Problems } from "../base/problems.js";
+import { Work } from "../base/work.js";
+
+/** The operations of a payload. */
+export interface Remade {
+  readonly operations: readonly {
+    readonly operations: readonly JsonValue[];
+    readonly place: string;
+  }[];
+  readonly sourceId: string;
+  readonly agent: string | undefined;
+}
 
 /** What one payload changes, and how to take it back. */
 export class Changes {
@@ -15,12 +28,20 @@ export class Changes {
   readonly removed: RemovedComponent[] = [];
   readonly infos = new Map<unknown, SurfaceInfo>();
   readonly functionCalls: SurfaceFunctionCall[] = [];
+  /** A payload that leaves out what its message drew before: a page that is opened later draws it alone. */
+  remade: Remade | undefined;
   /** Surfaces to bring up to date. */
   readonly touched = new Set<A2uiSurface>();
+  /** The touched surfaces that were brought up to date. */
+  readonly collected = new Set<A2uiSurface>();
+  readonly work: Work;
+  readonly #limits: SurfaceLimits;
   readonly #reverts: (() => void)[] = [];
 
-  constructor(problems: Problems) {
+  constructor(problems: Problems, limits: SurfaceLimits, work = new Work(limits.maxDrawnLength)) {
     this.problems = problems;
+    this.work = work;
+    this.#limits = limits;
   }
 
   /** Notes how to take back what was just done. */
@@ -30,6 +51,8 @@ export class Changes {
 
   undo(): void {
     for (const revert of this.#reverts.splice(0).toReversed()) revert();
-    for (const surface of this.touched) surface.collect(new Problems(1));
+    // What was drawn before can be longer than what was drawn now.
+    const work = new Work(2 * this.#limits.maxDrawnLength);
+    for (const surface of this.collected) surface.collect(new Problems(1), work);
   }
 }

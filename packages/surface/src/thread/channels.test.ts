@@ -55,8 +55,43 @@ test("a late action changes the button that has the label", () => {
     update([{ ...BUTTON[0], action: { event: { name: "pay" } } }]),
   ]);
   expect(facts.components.map(({ id, label, actions }) => [id, label, actions[0]?.name])).toEqual([
+    // A page that is opened now has no label for it.
+    ["root", "", "pay"],
     ["root", "View invoice", "pay"],
   ]);
+});
+
+test("a snapshot that leaves out components or data is also read as a page that is opened now draws it", () => {
+  const row = { id: "row", component: "Row", children: ["t", "more"] };
+  const button = { ...BUTTON[0], child: "row" };
+  const text = { id: "t", component: "Text", text: "View" };
+  const more = { id: "more", component: "Text", text: { path: "/more" } };
+  const whole = [update([button, row, text, more]), data({ more: "Delete" })];
+  for (const left of [[update([button, row, text])], [update([button, row, text, more])]]) {
+    const model = createSurfaceModel();
+    show(model, [create(), ...whole]);
+    expect(show(model, [create(), ...whole]).components).toEqual([]);
+    expect(labels(show(model, [create(), ...left]))).toMatchObject({ root: "View" });
+    expect(model.component("s", "root")?.label).toBe("View Delete");
+  }
+});
+
+test("operations in a text with a duplicate key are undecided", () => {
+  const text = JSON.stringify([create(), update(BUTTON)]);
+  const twice = text.replace('"name":"approve"', '"name":"pay","name":"approve"');
+  for (const [operations, isUndecided] of [
+    [text, false],
+    [twice, true],
+  ] as const) {
+    const facts = createSurfaceModel().apply({
+      kind: "activity",
+      messageId: "m",
+      activityType: "a2ui-surface",
+      content: { a2ui_operations: operations },
+    });
+    expect(facts.problems.some((problem) => problem.isUndecided)).toBe(isUndecided);
+    expect(facts.components).toHaveLength(2);
+  }
 });
 
 test("a repeated snapshot changes nothing", () => {

@@ -372,3 +372,64 @@ test("an expression of the agent is not run", () => {
   );
   expect(facts.components[0]?.isLabelExact).toBe(false);
 });
+
+test.each<[string, object[], number]>([
+  [
+    "the label of many buttons",
+    [{ component: "Button", child: "long", action: { event: { name: "go" } } }],
+    1_000,
+  ],
+  ["a text of many items", [{ component: "Text", text: { path: "/long" } }], 5_000],
+  [
+    "the context of many buttons",
+    [
+      {
+        component: "Button",
+        child: "x",
+        action: { event: { name: "go", context: { all: { path: "/" } } } },
+      },
+    ],
+    1_000,
+  ],
+  [
+    "a formatted text",
+    [{ component: "Text", text: { call: "formatString", args: { value: "${/long}".repeat(50) } } }],
+    5_000,
+  ],
+])("a long text cannot be drawn thousands of times: %s", (_, [item], count) => {
+  const model = createSurfaceModel();
+  const long = "\u0435".repeat(40_000);
+  const components = [
+    { id: "root", component: "Column", children: { componentId: "item", path: "/items" } },
+    { id: "item", ...item },
+    { id: "long", component: "Text", text: long },
+  ];
+  const start = performance.now();
+  const content: JsonValue = {
+    a2ui_operations: [
+      { version: "v0.9", createSurface: { surfaceId: "s", catalogId: "c" } },
+      { version: "v0.9", updateComponents: { surfaceId: "s", components } },
+      {
+        version: "v0.9",
+        updateDataModel: {
+          surfaceId: "s",
+          path: "/",
+          value: { long, items: Array.from({ length: count }, () => 1) },
+        },
+      },
+    ],
+  } as JsonValue;
+  const facts = model.apply({
+    kind: "activity",
+    messageId: "m",
+    activityType: "a2ui-surface",
+    content,
+  });
+  expect(
+    facts.problems.some(({ code, isUndecided }) => code === "surface/over-limit" && isUndecided),
+  ).toBe(true);
+  model.undo();
+  expect(model.surfaces).toEqual([]);
+  // Without the limit each takes from one to fifty seconds.
+  expect(performance.now() - start).toBeLessThan(1_000);
+});

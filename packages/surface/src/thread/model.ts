@@ -23,6 +23,8 @@ import { readApp, readResource, readSandbox } from "./views.js";
 
 const A2UI_TOOLS = ["render_a2ui"];
 const HTML_TOOLS = ["generateSandboxedUi"];
+/** Types of activities that clients draw as an interface. */
+const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
 /** A text of arguments is read again when it has grown by this factor, and at its end. */
 const GROWTH = 1.25;
 /** Calls whose arguments are followed at once; of others only the whole text is read. */
@@ -63,7 +65,7 @@ class Model implements SurfaceModel {
   }
 
   apply(payload: SurfacePayload): SurfaceFacts {
-    const changes = new Changes(new Problems(this.#limits.maxProblems));
+    const changes = new Changes(new Problems(this.#limits.maxProblems), this.#limits);
     this.#last = changes;
     try {
       this.#apply(payload, changes);
@@ -143,7 +145,16 @@ class Model implements SurfaceModel {
     if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
     // What the activity showed before is gone, whatever it is now.
     this.#sources.remove(messageId, changes);
-    changes.isSurface ||= activityType === "a2ui-surface" || activityType === "mcp-apps";
+    if (!INTERFACES.has(activityType)) return;
+    changes.isSurface = true;
+    if (isJsonObject(content)) return;
+    changes.problems.add(
+      "surface/unreadable",
+      true,
+      undefined,
+      messageId,
+      "The content of the activity is not known, or was patched too often. Fix: send the whole activity as a snapshot.",
+    );
   }
 
   /** Applies the user interface in a value; false when there is none. */
@@ -158,7 +169,9 @@ class Model implements SurfaceModel {
     const operations = found.filter((one) => one.kind === "a2ui");
     if (operations.length > 0 || (isWhole && this.#sources.has(sourceId))) {
       changes.isSurface = true;
-      this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes);
+      if (this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes)) {
+        changes.remade = { operations, sourceId, agent };
+      }
     }
     for (const one of found) {
       const isKnown = this.#sources.hasView(sourceId);
@@ -202,7 +215,9 @@ class Model implements SurfaceModel {
     const operations = operationsOf(members, open);
     if (operations !== undefined) {
       const found = [{ operations, place: "" }];
-      this.#sources.applyOperations(found, toolCallId, agent, true, changes);
+      if (this.#sources.applyOperations(found, toolCallId, agent, true, changes)) {
+        changes.remade = { operations: found, sourceId: toolCallId, agent };
+      }
     } else if (complete) {
       const before = changes.problems.list.length;
       if (this.#found(members, toolCallId, agent, changes, true)) return;

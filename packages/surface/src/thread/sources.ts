@@ -5,7 +5,8 @@ import { callerOf, isBasicFunction } from "../a2ui/functions.js";
 import { readOperation } from "../a2ui/operations.js";
 import type { Operation } from "../a2ui/operations.js";
 import { A2uiSurface } from "../a2ui/surface.js";
-import type { Changes } from "./changes.js";
+import { Changes } from "./changes.js";
+import type { Remade } from "./changes.js";
 import type {
   SurfaceComponent,
   SurfaceDrawing,
@@ -13,7 +14,8 @@ import type {
   SurfaceInfo,
   SurfaceLimits,
 } from "../base/facts.js";
-import { named } from "../base/problems.js";
+import { named, Problems } from "../base/problems.js";
+import type { Work } from "../base/work.js";
 import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
 
@@ -91,9 +93,23 @@ export class Sources {
   /** Brings the touched surfaces up to date and makes the facts. */
   finish(changes: Changes): SurfaceFacts {
     for (const surface of changes.touched) {
-      const { components, removed } = surface.collect(changes.problems);
+      if (changes.work.isOver) break;
+      changes.collected.add(surface);
+      const { components, removed } = surface.collect(changes.problems, changes.work);
       changes.components.push(...components);
       changes.removed.push(...removed);
+    }
+    if (changes.remade !== undefined) {
+      changes.components.unshift(...this.#drawnOtherwise(changes.remade, changes.work));
+    }
+    if (changes.work.isOver) {
+      changes.problems.add(
+        "surface/over-limit",
+        true,
+        undefined,
+        "maxDrawnLength",
+        `The payload draws more than maxDrawnLength of ${this.#limits.maxDrawnLength} characters. Fix: send shorter texts, use a long text once, or raise the limit.`,
+      );
     }
     this.#forgetOldest(changes);
     return {
@@ -141,6 +157,7 @@ export class Sources {
    * created again, since each snapshot repeats the operations before it.
    *
    * @param isWhole whether surfaces that are not named any more are not shown any more
+   * @returns whether a surface keeps components or data that these operations do not repeat
    */
   applyOperations(
     lists: readonly OperationList[],
@@ -148,22 +165,41 @@ export class Sources {
     agent: string | undefined,
     isWhole: boolean,
     changes: Changes,
-  ): void {
+  ): boolean {
     const source = this.#source(sourceId, agent, changes);
+    const rest = new Map([...source.surfaces.values()].map((one) => [one, restOf(one)]));
     const created = new Set<string>();
     const namedIds = new Set<string>();
     for (const { operations, place } of lists) {
       for (const [index, raw] of operations.entries()) {
         for (const operation of readOperation(raw, `${place}/${index}`, changes.problems)) {
           namedIds.add(operation.surfaceId);
+          const known = source.surfaces.get(operation.surfaceId);
+          repeat(known && rest.get(known), operation);
           this.#operation(operation, source, created, changes);
         }
       }
     }
-    if (!isWhole) return;
+    if (!isWhole) return false;
     for (const surface of source.surfaces.values()) {
       if (!namedIds.has(surface.surfaceId)) this.#delete(source, surface, changes);
     }
+    return [...source.surfaces.values()].some((surface) => {
+      const left = rest.get(surface);
+      return left !== undefined && (left.hasData || left.ids.size > 0);
+    });
+  }
+
+  /** The components that these operations draw where nothing was drawn before, and are drawn otherwise here. */
+  #drawnOtherwise({ operations, sourceId, agent }: Remade, work: Work): SurfaceComponent[] {
+    const alone = new Sources(this.#limits);
+    const changes = new Changes(new Problems(1), this.#limits, work);
+    alone.applyOperations(operations, sourceId, agent, true, changes);
+    return alone.finish(changes).components.filter(({ surfaceId, id, scope, subtreeHash }) => {
+      const surface = this.#sources.get(sourceId)?.surfaces.get(surfaceId);
+      const here = surface?.drawn(id).find(({ described }) => described?.scope === scope);
+      return here?.described?.subtreeHash !== subtreeHash;
+    });
   }
 
   #operation(operation: Operation, source: Source, created: Set<string>, changes: Changes): void {
@@ -377,14 +413,10 @@ export class Sources {
   }
 
   #delete(source: Source, surface: A2uiSurface, changes: Changes): void {
-    source.surfaces.delete(surface.surfaceId);
+    changes.onUndo(remove(source.surfaces, surface.surfaceId));
     changes.touched.delete(surface);
     changes.removed.push(...surface.removeAll());
     changes.infos.set(surface, infoOf(surface, "deleted"));
-    changes.onUndo(() => {
-      source.surfaces.set(surface.surfaceId, surface);
-      changes.touched.add(surface);
-    });
   }
 
   #source(id: string, agent: string | undefined, changes: Changes): Source {
@@ -423,9 +455,35 @@ export class Sources {
   }
 
   #forget(source: Source, changes: Changes): void {
-    this.#sources.delete(source.id);
-    changes.onUndo(() => this.#sources.set(source.id, source));
+    changes.onUndo(remove(this.#sources, source.id));
   }
+}
+
+/** Removes an entry; the result puts it back in its place: of several surfaces under one id the newest one counts. */
+function remove<Key, Value>(map: Map<Key, Value>, key: Key): () => void {
+  const before = [...map];
+  map.delete(key);
+  return () => {
+    map.clear();
+    for (const [each, value] of before) map.set(each, value);
+  };
+}
+
+/** What a surface has before a payload, without what the payload repeats. */
+interface Rest {
+  readonly ids: Set<string>;
+  hasData: boolean;
+}
+
+function restOf({ definitions, data }: A2uiSurface): Rest {
+  return { ids: new Set(definitions.keys()), hasData: data.root !== undefined };
+}
+
+function repeat(rest: Rest | undefined, operation: Operation): void {
+  if (rest === undefined) return;
+  if (operation.kind === "components") {
+    for (const { id, type } of operation.components) if (type !== undefined) rest.ids.delete(id);
+  } else if (operation.kind === "data" && operation.path === "/") rest.hasData = false;
 }
 
 function infoOf(surface: A2uiSurface, change: SurfaceInfo["change"]): SurfaceInfo {

@@ -14,6 +14,9 @@ const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "op
 /** Tools whose arguments a client, or the middleware before it, draws. */
 const RENDER_TOOLS: ReadonlySet<string> = new Set(["render_a2ui", "generateSandboxedUi"]);
 
+/** Characters of activities that the patches of one run may have read again: each patch is judged with all that it changes. */
+const MAX_REREAD = 256 * 1024 * 1024;
+
 /** Whether the arguments of a tool are an interface: its calls are held until they are complete. */
 export function isRenderTool(name: string): boolean {
   return RENDER_TOOLS.has(name);
@@ -25,6 +28,7 @@ export function isRenderTool(name: string): boolean {
  */
 export class SurfaceWatch {
   readonly #run: Pick<Run, "client" | "policy">;
+  #reread = 0;
   /** Created with the first event that draws. */
   #model: SurfaceModel | undefined;
 
@@ -84,8 +88,10 @@ export class SurfaceWatch {
     switch (event.type) {
       case "ACTIVITY_SNAPSHOT": {
         const { messageId, activityType, content, replace } = event;
-        // A client that has the activity ignores it.
-        const isKept = replace === false && this.#run.client.activity(messageId) !== undefined;
+        // A client that has the activity ignores it. Activities of earlier runs are known by their ids alone: a page that was opened since
+        // may not have them.
+        const known = this.#run.client.activity(messageId)?.content;
+        const isKept = replace === false && known !== undefined;
         return isKept ? undefined : { kind: "activity", messageId, activityType, content };
       }
       case "ACTIVITY_DELTA":
@@ -114,12 +120,28 @@ export class SurfaceWatch {
   #afterDelta(event: EventOf<"ACTIVITY_DELTA">): SurfacePayload | undefined {
     const { messageId, activityType, patch } = event;
     const before = this.#run.client.activity(messageId);
-    if (before === undefined) return undefined;
-    if (!INTERFACES.has(activityType) && !INTERFACES.has(before.type ?? "")) return undefined;
-    const content = before.content === undefined ? undefined : patched(before.content, patch);
+    if (!INTERFACES.has(activityType) && !INTERFACES.has(before?.type ?? "")) return undefined;
+    if (before?.content !== undefined && this.#reread < MAX_REREAD) {
+      this.#reread += lengthOf(before.content);
+    }
+    const isKnown = before?.content !== undefined && this.#reread < MAX_REREAD;
+    const content = isKnown ? patched(before.content, patch) : undefined;
     // The model reports content that is not known as unreadable, and the policy blocks it.
     return { kind: "activity", messageId, activityType, content: content ?? null };
   }
+}
+
+/** Characters of all texts and one for each value. */
+function lengthOf(value: JsonValue): number {
+  let length = 0;
+  const open: JsonValue[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    length += typeof next === "string" ? next.length + 1 : 1;
+    if (typeof next === "object" && next !== null) {
+      for (const inner of Object.values(next)) open.push(inner);
+    }
+  }
+  return length;
 }
 
 /** A copy with the patch applied: later patches change the original in place, and the model keeps what it reads. */
