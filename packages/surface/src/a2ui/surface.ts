@@ -182,6 +182,7 @@ export class A2uiSurface {
     for (const instance of open) {
       if (work.isOver) break;
       open.delete(instance);
+      work.countComponent();
       work.spend(instance.cost);
       const described = describeInstance(instance, place, this.#limits, problems);
       this.#removed.delete(instance.key);

@@ -36,11 +36,14 @@ export class Changes {
   readonly collected = new Set<A2uiSurface>();
   readonly work: Work;
   readonly #limits: SurfaceLimits;
+  readonly #total: Work;
   readonly #reverts: (() => void)[] = [];
 
-  constructor(problems: Problems, limits: SurfaceLimits, work = new Work(limits.maxDrawnLength)) {
+  /** @param total what all payloads together may cost */
+  constructor(problems: Problems, limits: SurfaceLimits, total: Work) {
     this.problems = problems;
-    this.work = work;
+    this.work = new Work(limits.maxDrawnLength, total);
+    this.#total = total;
     this.#limits = limits;
   }
 
@@ -52,7 +55,7 @@ export class Changes {
   undo(): void {
     for (const revert of this.#reverts.splice(0).toReversed()) revert();
     // What was drawn before can be longer than what was drawn now.
-    const work = new Work(2 * this.#limits.maxDrawnLength);
+    const work = new Work(2 * this.#limits.maxDrawnLength, this.#total);
     for (const surface of this.collected) surface.collect(new Problems(1), work);
   }
 }

@@ -129,6 +129,30 @@ test("no mutated payload throws, grows past its limits or loses an undo", () => 
   fc.assert(property, { numRuns: RUNS });
 });
 
+test("what all payloads of a run draw together is bounded: a short change can draw thousands of components anew", () => {
+  const model = createSurfaceModel({ limits: { maxTotalLength: 100_000 } });
+  const content = (text: string): JsonValue => ({
+    a2ui_operations: [
+      { version: "v0.9", createSurface: { surfaceId: "s", catalogId: "c" } },
+      {
+        version: "v0.9",
+        updateComponents: {
+          surfaceId: "s",
+          components: [{ id: "root", component: "Text", text: { path: "/a" } }],
+        },
+      },
+      { version: "v0.9", updateDataModel: { surfaceId: "s", path: "/", value: { a: text } } },
+    ],
+  });
+  const isOver = Array.from({ length: 200 }, (_, index) => {
+    const activity = { kind: "activity", messageId: "m", activityType: "a2ui-surface" } as const;
+    const { problems } = model.apply({ ...activity, content: content(`text ${index}`) });
+    return problems.some(({ code, isUndecided }) => code === "surface/over-limit" && isUndecided);
+  });
+  expect(isOver.slice(0, 20)).not.toContain(true);
+  expect(isOver.slice(-20)).not.toContain(false);
+});
+
 test("no text of arguments, results or HTML throws", () => {
   const words = fc.constantFrom(
     '{"surfaceId":"s"',

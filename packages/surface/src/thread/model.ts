@@ -18,6 +18,7 @@ import { resolveSurfaceLimits } from "../base/limits.js";
 import { findUi } from "../payload/find-ui.js";
 import { readPartialObject } from "../payload/partial-json.js";
 import { Problems } from "../base/problems.js";
+import { Work } from "../base/work.js";
 import { Sources } from "./sources.js";
 import { readApp, readResource, readSandbox } from "./views.js";
 
@@ -51,6 +52,7 @@ class Model implements SurfaceModel {
   readonly #sources: Sources;
   /** Length of the arguments that were read last, by call. */
   readonly #openCalls = new Map<string, number>();
+  readonly #total: Work;
   #last: Changes | undefined;
 
   constructor({ limits, renderTools }: SurfaceModelOptions) {
@@ -58,6 +60,7 @@ class Model implements SurfaceModel {
     this.#a2uiTools = new Set(renderTools?.a2ui ?? A2UI_TOOLS);
     this.#htmlTools = new Set(renderTools?.html ?? HTML_TOOLS);
     this.#sources = new Sources(this.#limits);
+    this.#total = new Work(this.#limits.maxTotalLength);
   }
 
   get surfaces(): readonly SurfaceInfo[] {
@@ -65,7 +68,7 @@ class Model implements SurfaceModel {
   }
 
   apply(payload: SurfacePayload): SurfaceFacts {
-    const changes = new Changes(new Problems(this.#limits.maxProblems), this.#limits);
+    const changes = new Changes(new Problems(this.#limits.maxProblems), this.#limits, this.#total);
     this.#last = changes;
     try {
       this.#apply(payload, changes);

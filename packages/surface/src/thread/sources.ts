@@ -102,13 +102,13 @@ export class Sources {
     if (changes.remade !== undefined) {
       changes.components.unshift(...this.#drawnOtherwise(changes.remade, changes.work));
     }
-    if (changes.work.isOver) {
+    if (changes.work.isOver && changes.touched.size > 0) {
       changes.problems.add(
         "surface/over-limit",
         true,
         undefined,
         "maxDrawnLength",
-        `The payload draws more than maxDrawnLength of ${this.#limits.maxDrawnLength} characters. Fix: send shorter texts, use a long text once, or raise the limit.`,
+        `The payload draws more than maxDrawnLength of ${this.#limits.maxDrawnLength} characters, or all payloads together draw more than maxTotalLength. Fix: send shorter texts, use a long text once, or raise the limit.`,
       );
     }
     this.#forgetOldest(changes);
