@@ -22,7 +22,13 @@ export const SCRIPT = [
       surfaceId: "s1",
       components: [
         { id: "root", component: "Card", child: "label" },
-        { id: "label", component: "Text", text: "Your name" },
+        {
+          id: "label",
+          component: "Button",
+          child: "name",
+          action: { event: { name: "send", context: {} } },
+        },
+        { id: "name", component: "Text", text: "Send" },
       ],
     },
   },

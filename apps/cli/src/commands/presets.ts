@@ -68,8 +68,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     components: ["a2ui:*"],
     blocks: [
       "ag_ui_surfaces:",
-      "  # The catalogues of your page. Images and links load from no host that urls.hosts does not list.",
-      "  catalogues: [{ id: https://a2ui.org/specification/v0_9/basic_catalog.json }]",
+      "  # The catalogues of your page; `unnamed` is its default, which calls of render_a2ui use without a name.",
+      "  # Images and links load from no host that urls.hosts does not list.",
+      "  catalogues:",
+      "    - id: https://a2ui.org/specification/v0_9/basic_catalog.json",
+      "    - id: unnamed",
       "  urls: { hosts: [] }",
     ],
     state: ["/**"],

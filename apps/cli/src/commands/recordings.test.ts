@@ -76,12 +76,24 @@ async function startAgent(exchanges: readonly Exchange[]): Promise<string> {
   return agent.url;
 }
 
+/** The servers and pages of recorded apps, which an operator fills in. */
+const APPS = [
+  ["servers: []", "servers: [shop, 17408d08a92400f911d9e8424e9f32e6]"],
+  ["resources: []", 'resources: [{ uri: "ui://shop/*" }]'],
+] as const;
+
 /** A gateway as `countersign init` sets it up. */
 async function startBefore(agent: string, name: string, mode: Mode): Promise<string> {
   const directory = mkdtempSync(join(home, `${name}-${mode}-`));
   const preset = PRESET_OF[name] ?? name;
   const opened = mode === "opened" ? ["--for", preset, "--tool", "change_background"] : [];
   await runProgram("init", directory, "--agent", agent, ...opened);
+  for (const file of readdirSync(directory).filter((one) => one.endsWith(".yaml"))) {
+    const path = join(directory, file);
+    let filled = readFileSync(path, "utf8");
+    for (const [empty, value] of APPS) filled = filled.replace(empty, value);
+    writeFileSync(path, filled);
+  }
   const policy = join(directory, "policy.yaml");
   const text = readFileSync(policy, "utf8");
   if (mode !== "observe") writeFileSync(policy, text.replace(/^mode: observe$/m, "mode: enforce"));

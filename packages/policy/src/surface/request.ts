@@ -138,7 +138,10 @@ function readFunction(value: JsonValue, path: string): SurfaceRequest {
 function readApp(value: JsonValue | undefined): SurfaceRequest {
   const path = "/forwardedProps/__proxiedMCPRequest";
   const object = asObject(value);
-  const { serverId, serverHash, method } = object ?? {};
+  const { method } = object ?? {};
+  // The middleware reads an empty text like an absent one.
+  const serverId = object?.["serverId"] === "" ? undefined : object?.["serverId"];
+  const serverHash = object?.["serverHash"] === "" ? undefined : object?.["serverHash"];
   const params = asObject(object?.["params"] ?? {});
   const isText = (one: JsonValue | undefined): one is string | undefined =>
     one === undefined || typeof one === "string";
