@@ -105,3 +105,13 @@ test.each(PATHS)(
   },
   30_000,
 );
+
+test.each(["", "&dialect=1.0", "&dialect=0.0.59"])(
+  "an empty snapshot on a stream without an input removes an unknown state: GET%s",
+  async (query) => {
+    const threadId = `state-${(count += 1)}`;
+    script.set(threadId, [{ type: "STATE_SNAPSHOT", snapshot: {} }]);
+    const events = await openStream(pair[1], { threadId, runId: threadId }, query);
+    expect(typesOf(events)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
+  },
+);
