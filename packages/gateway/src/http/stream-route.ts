@@ -82,6 +82,7 @@ export async function serveStream(
       clientAddress,
       connectionId: context.mintId("run"),
       transport: "sse",
+      hasNoInput: true,
       clientDialect: clientDialectOf(request, url) ?? "as-sent",
       receipts: receiptRequestOf(request, url),
       traceparent: traceparentOf(request),

@@ -12,6 +12,7 @@ import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
 import { replayedState } from "../thread/replayed-state.js";
 import { RunTrace } from "../thread/run-trace.js";
 import { ShownSurfaces, surfaceRow } from "../thread/shown-surfaces.js";
+import { UNKNOWN_SHARED_STATE } from "../thread/shared-state.js";
 import { rowOf, shownThread, stateOf } from "../thread/thread-state.js";
 import type { ThreadState } from "../thread/thread-state.js";
 import type { ClientDialect } from "../event/run.js";
@@ -226,12 +227,15 @@ export class ThreadLease {
     return earlierThread(this.state, input.messages, isHistoryChecked, keepsInterrupts);
   }
 
-  /** Saves the messages shown to a client without an input: an agent must not write into them in a later run. */
+  /**
+   * Saves the messages shown to a client without an input: an agent must not write into them in a later run. Saves also that the client has
+   * a state, so that a later run does not count it as empty.
+   */
   #followShown(): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     const trace = new RunTrace(this.#facts.input, shownThread(this.state));
     return (events) => {
       for (const event of events) trace.see(event);
-      return this.#write(shownOnly(trace.take()));
+      return this.#write(shownOnly(trace.take(), this.state.shared.digests.length > 0));
     };
   }
 
@@ -311,16 +315,19 @@ function joined(
   return { rows: [...one.rows, ...other.rows], removed: [...one.removed, ...other.removed] };
 }
 
-/** The messages among these rows, as those of a client that repeats none. */
-function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
+/**
+ * The messages among these rows, as those of a client that repeats none, and whether it has a state. The states of other clients stay.
+ */
+function shownOnly(write: TraceWrite | undefined, hasState: boolean): TraceWrite | undefined {
   if (write === undefined) return undefined;
   const kindOf = ({ kind }: RowName): "shown" | "calls" | undefined =>
     kind === "message" || kind === "shown" ? "shown" : kind === "calls" ? kind : undefined;
   const rows = write.rows.flatMap((row) => {
+    if (row.kind === "state" && !hasState) return [rowOf("state", row.id, UNKNOWN_SHARED_STATE)];
     const kind = kindOf(row);
     return kind === undefined ? [] : [{ ...row, kind }];
   });
-  const kept = new Set(rows.map(({ id }) => id));
+  const kept = new Set(rows.flatMap(({ kind, id }) => (kind === "state" ? [] : [id])));
   const removed = write.removed.flatMap((name) => {
     const kind = kindOf(name);
     return kind === undefined || kept.has(name.id) ? [] : [{ kind, id: name.id }];

@@ -34,6 +34,8 @@ export type RunRequest = RunOrigin & {
   readonly authorization?: string | undefined;
   /** The dialect that the client asked for. */
   readonly clientDialect?: ClientDialect | undefined;
+  /** True when the client only opened a stream, and the gateway made the input. */
+  readonly hasNoInput?: boolean;
   /** Set when the client asks for the receipts of delivered events. */
   readonly receipts?: ReceiptRequest | undefined;
   /** Opens the client's stream once the agent has responded; nothing was sent to the client before. */
@@ -135,7 +137,7 @@ function createRun(
         : undefined,
       earlierActivities(earlier),
       // A client that opened its stream without an input may have had a state before.
-      target.transport === "get-sse" || clientDialect === "as-sent",
+      target.transport === "get-sse" || request.hasNoInput === true,
     ),
     policy,
     judge: connection.judge,

@@ -1,7 +1,5 @@
-import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
-import { officialResult } from "../../../wire/src/testing/official-pipeline.js";
+import type { Message } from "@countersign/wire";
 import { call, text } from "./events.js";
-import { sseEvents } from "./transports.js";
 
 /** A policy that reads text, and under which only the gateway's own rules block anything else. */
 export const READING_POLICY = `hushspec: "0.1.0"
@@ -225,43 +223,3 @@ export const ACTS: readonly Act[] = [
 export const CONTINUATIONS: readonly Act[] = texts
   .filter(({ id, act }) => isContinuation(id, act))
   .map(({ act }) => act);
-
-/** How much of the thread a client repeats with its next request. */
-export type Repeats = "all of it" | "nothing" | "no request";
-
-/** A client of a thread: the official client's reducer over all delivered events. */
-export class PersonsEnd {
-  messages: Message[] = [SAID];
-  readonly threadId: string;
-  #runs = 0;
-
-  constructor(threadId: string) {
-    this.threadId = threadId;
-  }
-
-  /** Starts the next run; returns its events. */
-  async run(url: string, repeats: Repeats, fields: object = {}): Promise<AgUiEvent[]> {
-    this.#runs += 1;
-    const runId = `${this.threadId}-${this.#runs}`;
-    const answer = await this.#ask(url, repeats, runId, fields);
-    const body = await answer.text();
-    if (!answer.ok) throw new TypeError(body);
-    const events = sseEvents(body) as unknown as AgUiEvent[];
-    const input = { threadId: this.threadId, runId, messages: this.messages, state: {} };
-    const view = await officialResult(input as unknown as RunAgentInput, events);
-    this.messages = structuredClone(view.messages);
-    return events;
-  }
-
-  #ask(url: string, repeats: Repeats, runId: string, fields: object): Promise<Response> {
-    const { threadId } = this;
-    if (repeats === "no request") {
-      return fetch(`${url}/ag-ui/stream?session=${threadId}&run=${runId}`);
-    }
-    const isFirst = this.#runs === 1;
-    const sent = this.messages.filter(({ role }) => role !== "activity");
-    const messages = isFirst || repeats === "all of it" ? sent : [];
-    const body = JSON.stringify({ threadId, runId, protocolVersion: "1.0", messages, ...fields });
-    return fetch(`${url}/agents/support?session=${threadId}`, { method: "POST", body });
-  }
-}

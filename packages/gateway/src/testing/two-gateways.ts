@@ -1,3 +1,4 @@
+import type { HashedDraft } from "@countersign/receipts/log";
 import { sseFrame } from "@countersign/testkit";
 import type { Message } from "@countersign/wire";
 import { createMemoryStore } from "../store/memory-store.js";
@@ -7,8 +8,10 @@ import { ASK } from "./begun-thread.js";
 import { idsOf } from "./events.js";
 import { startFixture } from "./fixture.js";
 import type { Fixture } from "./fixture.js";
-import { FIRST_RUN, PersonsEnd, READING_POLICY } from "./older-acts.js";
-import type { Act, Repeats } from "./older-acts.js";
+import { FIRST_RUN, READING_POLICY } from "./older-acts.js";
+import type { Act } from "./older-acts.js";
+import { PersonsEnd } from "./persons-end.js";
+import type { Repeats, Transport } from "./persons-end.js";
 
 /** A way to request the later runs of a thread. */
 export type RequestForm = {
@@ -18,6 +21,10 @@ export type RequestForm = {
    * ledger.
    */
   readonly moves: boolean;
+  /** The transport of requests with an input. */
+  readonly transport?: Transport;
+  /** True when the agent starts the later runs on the stream of the first request. */
+  readonly joins?: boolean;
   /** Further members of the requests. */
   readonly fields?: object;
 };
@@ -65,9 +72,19 @@ export async function startPair({
   const pair = [await start(one), await start(other)] as const;
   let count = 0;
 
-  const talk: GatewayPair["talk"] = async ({ repeats, moves, fields }, first, later) => {
+  const talk: GatewayPair["talk"] = async (form, first, later) => {
+    const { repeats, moves, fields, transport } = form;
     const person = new PersonsEnd(`t${(count += 1)}`);
-    const runs = [first, ...later.map((acts) => acts.flatMap(({ events }) => events))];
+    const acted = later.map((acts) => acts.flatMap(({ events }) => events));
+    if (form.joins === true) {
+      script.set(`${person.threadId}-1`, JSON.stringify(asOneStream([first, ...acted])));
+      const [gateway] = pair;
+      const before = gateway.recorder.drafts.length;
+      await person.run(gateway, "all of it", { tools: [ASK], ...fields }, transport);
+      const verdicts = verdictsOf(gateway.recorder.drafts.slice(before));
+      return { verdicts: [verdicts], messages: person.messages };
+    }
+    const runs = [first, ...acted];
     const verdicts: Verdict[][] = [];
     for (const [index, events] of runs.entries()) {
       const gateway = pair[moves && index % 2 === 1 ? 1 : 0];
@@ -77,13 +94,8 @@ export async function startPair({
       // A GET stream carries no message of the person, so the thread begins with a request.
       const asked = index === 0 && repeats === "no request" ? "nothing" : repeats;
       const tools = index === 0 ? { tools: [ASK] } : {};
-      await person.run(gateway.url, asked, { ...tools, ...fields });
-      const drafts = gateway.recorder.drafts.slice(before);
-      verdicts.push(
-        drafts
-          .filter(({ direction }) => direction === "outbound")
-          .map(({ receipt, rule }) => [receipt.event_type, receipt.allowed, rule]),
-      );
+      await person.run(gateway, asked, { ...tools, ...fields }, transport);
+      verdicts.push(verdictsOf(gateway.recorder.drafts.slice(before)));
     }
     return { verdicts, messages: person.messages };
   };
@@ -94,6 +106,23 @@ export async function startPair({
       for (const gateway of pair) await gateway.stop();
     },
   };
+}
+
+/** The decisions about the events of an agent. */
+function verdictsOf(drafts: readonly HashedDraft[]): Verdict[] {
+  return drafts
+    .filter(({ direction }) => direction === "outbound")
+    .map(({ receipt, rule }) => [receipt.event_type, receipt.allowed, rule]);
+}
+
+/** Several runs on one stream; the first run has the id of the request. */
+function asOneStream(runs: readonly (readonly object[])[]): object[] {
+  return runs.flatMap((events, index) => {
+    const text = JSON.stringify(asRun(events, true));
+    return JSON.parse(
+      index === 0 ? text : text.replaceAll("RUN_ID", `RUN_ID-${index}`),
+    ) as object[];
+  });
 }
 
 /** Adds the start and the end of a run to the events. */

@@ -107,6 +107,7 @@ export function serveSocket(
       bytes: text,
       authorization: authorizationFor(upstream, token),
       traceparent: facts.traceparent,
+      hasNoInput: !isOwn,
       clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
       receipts: facts.receipts,
       gone,

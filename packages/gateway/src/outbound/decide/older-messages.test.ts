@@ -23,6 +23,8 @@ import {
   SAID,
 } from "../../testing/older-acts.js";
 import type { Act } from "../../testing/older-acts.js";
+import { TRANSPORTS } from "../../testing/persons-end.js";
+import type { Transport } from "../../testing/persons-end.js";
 import { startPair } from "../../testing/two-gateways.js";
 import type { GatewayPair, RequestForm, Verdict } from "../../testing/two-gateways.js";
 
@@ -130,18 +132,39 @@ test("an act gets the same verdict for any part of the thread in the request", a
 }, 600_000);
 
 test("each act alone gets one verdict on every path", async () => {
-  for (const act of ACTS) {
-    const told: unknown[] = [];
-    for (const form of ["whole history", "GET stream, at another gateway"]) {
-      const { verdicts, messages } = await pair.talk(REQUEST_FORMS[form] as RequestForm, CUT_RUN, [
-        [act],
-      ]);
+  for (const [index, act] of ACTS.entries()) {
+    const tell = async (form: RequestForm): Promise<unknown> => {
+      const { verdicts, messages } = await pair.talk(form, CUT_RUN, [[act]]);
       expect(harmOf(messages)).toEqual([]);
-      told.push(LISTED.has(act.name) ? comparable(verdicts) : verdicts);
-    }
-    const isOther = isLosing([act.name]) || isRepaired([act.name]);
-    const other = isOther ? told[0] : told[1];
-    expect([act.name, other]).toEqual([act.name, told[0]]);
+      return [act.name, LISTED.has(act.name) ? comparable(verdicts) : verdicts];
+    };
+    const whole = await tell(REQUEST_FORMS["whole history"] as RequestForm);
+    const none = await tell(REQUEST_FORMS["GET stream, at another gateway"] as RequestForm);
+    if (!isLosing([act.name]) && !isRepaired([act.name])) expect(none).toEqual(whole);
+    // Each act over each transport would take 20 s; each act over one of them finds a transport that differs.
+    const transport = TRANSPORTS[1 + (index % (TRANSPORTS.length - 1))] as Transport;
+    expect(await tell({ repeats: "all of it", moves: false, transport })).toEqual(whole);
+    expect(await tell({ repeats: "nothing", moves: true, transport })).toEqual(none);
+  }
+}, 600_000);
+
+/** In one stream an agent may replace its own result, or is told of another of two rules. */
+const OWN_RESULTS = new Set([
+  "result of c1 as t2",
+  "other result of c2 as t2",
+  "result of c1 as c1",
+  "a result changed",
+  "an answer in the person's place",
+]);
+
+test("a further run on the same stream has the verdicts of a later request with the whole history", async () => {
+  for (const act of [...ACTS, ...CONTINUATIONS]) {
+    const later = { repeats: "all of it", moves: false } as const;
+    const asked = await pair.talk(later, FIRST_RUN, [[act]]);
+    const joined = await pair.talk({ ...later, joins: true }, FIRST_RUN, [[act]]);
+    expect(harmOf(joined.messages)).toEqual([]);
+    if (OWN_RESULTS.has(act.name)) continue;
+    expect([act.name, joined.verdicts.flat()]).toEqual([act.name, asked.verdicts.flat()]);
   }
 }, 600_000);
 
