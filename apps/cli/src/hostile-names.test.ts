@@ -20,7 +20,7 @@ const MARKUP = `=HYPERLINK("http://x.example","\\"},{\\"x")<img src=x onerror=al
 const HOSTILE = `${MARKUP}\u200B\u00AD`.padEnd(900, "W");
 /** The longest name of a person that the gateway accepts; it refuses control characters. */
 const SUBJECT = `${MARKUP}\u200B\u00AD`.padEnd(256, "W");
-/** What a terminal obeys, and what turns or hides text. */
+/** Characters that a terminal obeys, and those that turn or hide text. */
 // oxlint-disable-next-line no-control-regex -- These characters are what the test looks for.
 const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2066-\u2069]/u;
 

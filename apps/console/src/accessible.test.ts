@@ -71,7 +71,7 @@ async function look(page: Page, name: string): Promise<string[]> {
 const go = (page: Page, place: string): Promise<void> =>
   page.evaluate((hash) => void (location.hash = hash), `#/${place}`);
 
-/** What a person can operate on a page, outside of the virtual list, whose rows the arrow keys walk. */
+/** The controls of a page, outside of the virtual list, whose rows the arrow keys walk. */
 const CONTROLS =
   "main :is(a[href], button:enabled, select:enabled, input:enabled:not([hidden]), textarea, summary, [contenteditable=true]):not(.feed-scroll *)";
 

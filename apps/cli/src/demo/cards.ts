@@ -52,7 +52,7 @@ export function clickIn({ forwardedProps }: RunAgentInput): Click | undefined {
   return { name, context: isJsonObject(context) ? context : {} };
 }
 
-/** What the agent says after a click. */
+/** The words of the agent after a click. */
 export function answerTo({ name, context }: Click): string {
   const { amount, to } = context;
   switch (name) {

@@ -110,7 +110,7 @@ test.skipIf(isMissing)(
 );
 
 test.skipIf(isMissing)(
-  "a click that nobody made pays on one side, and on the other its receipt proves the refusal",
+  "a forged click pays on one side, and on the other its receipt proves the refusal",
   async () => {
     const page = await open();
     await play(page, "Load a hacked ad", FORGED);

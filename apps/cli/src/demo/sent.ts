@@ -10,7 +10,7 @@ export type SentAct = {
   /** The arguments as the agent sent them, JSON text. */
   args?: string;
   text?: string;
-  /** What the agent drew: the content of an activity. */
+  /** The drawing of the agent: the content of an activity. */
   readonly drawn?: JsonValue;
   /** The role in which the agent sent a message, other than its own. */
   readonly role?: string;

@@ -175,7 +175,7 @@ test("a drawing without a button is told as a card, and a claim as a click that 
   expect(told({ claim: "Pay $5" })).toBe("a click that you never made: “Pay $5”");
 });
 
-/** What an agent may draw: broken in any place. */
+/** Drawings of an agent, broken in any place. */
 const someDrawing: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   fc.jsonValue(),
   fc

@@ -163,7 +163,7 @@ export type Explanation = {
   readonly remedy: string;
 };
 
-/** What allows an event: lines to add, or the reason why there are none. */
+/** How to allow an event: lines to add, or the reason for their absence. */
 export type Opening =
   | { readonly policy: string }
   | { readonly config: string }

@@ -37,7 +37,7 @@ export function ReceiptRule({
   );
 }
 
-/** What allows the event in the active policy. */
+/** The lines that allow the event in the active policy. */
 function Openings({ seq }: { readonly seq: number }): ReactNode {
   const { data, problem } = useResource<EntryMeaning>(`/v1/receipts/${seq}/explanation`);
   if (data === undefined) return problem === undefined ? null : <Failure problem={problem} />;

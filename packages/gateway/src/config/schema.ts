@@ -40,7 +40,7 @@ const agent = closed(
   "One agent the gateway stands in front of",
   {
     url: text("Where the agent listens", 2048),
-    kind: choice("What stands there; ag-ui when left out", ["ag-ui", "copilotkit-runtime"]),
+    kind: choice("Kind of server; ag-ui when left out", ["ag-ui", "copilotkit-runtime"]),
     runtime_agents: list(
       "Agents of a CopilotKit runtime that clients may reach; only default when left out",
       text("Name of an agent of the runtime", 256),

@@ -152,7 +152,7 @@ export class PolicyChanges {
       await acts.note({ act: "policy-reload" });
       throw why;
     };
-    // Somebody may have edited the file, or it may have been read again, while the log wrote the receipt.
+    // An operator may have edited the file, or it may have been read again, while the log wrote the receipt.
     const { hash: now } = policy.holder.current;
     if (now !== before || readText(file) !== policy.text()) return giveUp(changed(now));
     try {

@@ -42,7 +42,7 @@ export type DecisionRequest = {
   readonly content?: ContentFinding | null | undefined;
   /** The interface that the event draws. */
   readonly surface?: SurfaceView | undefined;
-  /** What a request says about surfaces, compared with what its thread was shown. */
+  /** Clicks and requests of apps in a request, compared with what its thread was shown. */
   readonly requests?: readonly MatchedRequest[] | undefined;
   /** Hosts of the request's content parts that resolve to public addresses. */
   readonly publicHosts?: ReadonlySet<string> | undefined;

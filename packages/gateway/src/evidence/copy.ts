@@ -2,7 +2,7 @@ import { isJsonObject } from "@countersign/core";
 import { parseStored } from "../store/stored-text.js";
 import { damaged } from "./seal.js";
 
-/** What is kept of one entry. */
+/** The kept parts of one entry. */
 export type EvidenceCopy = {
   /** The canonical JSON that was hashed, or its redacted form; absent if no content was kept. */
   readonly payload?: string;
@@ -10,7 +10,7 @@ export type EvidenceCopy = {
   readonly emitted?: string;
   /** The places that the policy removed, as JSON Pointers; a redacted copy does not have the hash of the log. */
   readonly redacted?: readonly string[];
-  /** Why there is no content: the policy keeps none, or the payload was too large. */
+  /** The reason for absent content: the policy keeps none, or the payload was too large. */
   readonly omitted?: EvidenceOmission;
 };
 

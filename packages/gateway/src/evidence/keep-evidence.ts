@@ -60,7 +60,7 @@ const MAX_QUEUED = 16_000_000;
 const BATCH = 256;
 const BATCH_CHARACTERS = 1_000_000;
 
-/** What a queued copy costs beside its text. */
+/** Cost of a queued copy beside its text. */
 const ITEM_COST = 256;
 
 type Waiting = {
@@ -162,7 +162,7 @@ function isWanted(
   { receipt, emitted_hash: emitted }: DecisionDraft,
   events: EvidenceEvents,
 ): boolean {
-  // What operators do is in the log itself.
+  // The log itself has the acts of operators.
   if (receipt.agent_id === OPERATOR_AGENT) return false;
   return events === "all" || !receipt.allowed || emitted !== undefined;
 }

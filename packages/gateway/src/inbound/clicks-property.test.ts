@@ -16,7 +16,7 @@ const NAMES = Object.keys(ACTIONS) as ActionName[];
 type Button = { readonly name: ActionName; readonly label: number };
 type Content = { readonly [surface: string]: { readonly [button: string]: Button } };
 
-/** What the agent does in a run. */
+/** The acts of the agent in a run. */
 type AgentAct =
   | { readonly do: "show"; readonly message: string; readonly content: Content }
   | { readonly do: "delete"; readonly message: string; readonly surface: string }

@@ -44,7 +44,7 @@ test("of two clicks at once at two gateways of one PostgreSQL one reaches the ag
     await thread.draw([shows(CARD)], round % 2);
     const before = thread.gateways.map(({ agentRequests }) => agentRequests.length);
     const answers = await Promise.all([0, 1].map((at) => thread?.send(CLICK, [], at)));
-    // Without a directory of gateways there is no lock of the thread, so the claim alone decides.
+    // Without a directory of gateways the thread has no lock, so the claim alone decides.
     const codes = answers.map((answer) => answer?.code ?? "accepted");
     expect(codes.toSorted()).toEqual(["ERR_REQUEST_ACTION_USED", "accepted"]);
     const asked = thread.gateways.map(

@@ -61,7 +61,7 @@ test.each<[string, object, string]>([
     "ERR_REQUEST_ACTION_CONTEXT",
   ],
   [
-    "a context that is no object",
+    "a context of another type than object",
     {
       a2uiAction: {
         userAction: {

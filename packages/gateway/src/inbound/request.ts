@@ -23,7 +23,7 @@ export type ThreadReview = {
   readonly findings: readonly Finding[];
   /** The keys of the state that the client changed; if absent, all of them. */
   readonly writtenKeys?: readonly string[] | undefined;
-  /** What the input says about surfaces, compared with what the thread was shown. */
+  /** Clicks and requests of apps in the input, compared with what the thread was shown. */
   readonly surfaceRequests?: readonly MatchedRequest[];
 };
 

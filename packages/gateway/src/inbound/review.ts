@@ -19,7 +19,7 @@ export type InputReview = {
   /** Rows that only one gateway can write, if nothing else refuses the request. */
   readonly claims: readonly AnswerClaim[];
   readonly approvals: readonly Approval[];
-  /** What the request says about surfaces, compared with what the thread was shown. */
+  /** Clicks and requests of apps, compared with what the thread was shown. */
   readonly surfaceRequests: readonly MatchedRequest[];
   /** The request says nothing new, so the open interrupts stay open. */
   readonly keepsInterrupts: boolean;

@@ -117,7 +117,7 @@ export class ThreadLease {
     return this.#facts.approvals;
   }
 
-  /** What the request says about surfaces, compared with what the thread was shown. */
+  /** Clicks and requests of apps, compared with what the thread was shown. */
   get surfaceRequests(): readonly MatchedRequest[] {
     return this.#facts.surfaceRequests;
   }
@@ -201,7 +201,7 @@ export class ThreadLease {
   }
 
   /**
-   * Starts a run that repeats earlier ones: what the ledger has stays, and what the thread said while nobody listened is added. See
+   * Starts a run that repeats earlier ones: what the ledger has stays, and messages of a run without a listener are added. See
    * {@link follow}.
    */
   followReplay(

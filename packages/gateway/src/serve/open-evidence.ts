@@ -191,7 +191,7 @@ function createSweeper(
   };
 }
 
-/** Where the copies of a log are. */
+/** The place of the copies of a log. */
 export type EvidencePlace = {
   /** `sqlite:DIRECTORY` or a postgres:// address. */
   readonly store: string;

@@ -89,7 +89,7 @@ test("a database that is lost costs copies and no event, and a copy of another e
   expect((await served.control("/v1/runs/s1/r2/evidence")).status).toBe(503);
 });
 
-test("without evidence in the configuration there is no table", async () => {
+test("without evidence in the configuration the table is absent", async () => {
   await run(await start(""), "r1");
   const [table] = await rows("SELECT to_regclass('countersign_evidence') AS found");
   expect(table).toEqual({ found: null });

@@ -10,7 +10,7 @@ export type EvidenceRow = {
   readonly bytes: Uint8Array;
 };
 
-/** What an evidence store has. */
+/** Figures of an evidence store. */
 export type EvidenceUsage = {
   readonly records: number;
   readonly bytes: number;
@@ -38,7 +38,7 @@ export type EvidenceStore = {
   close(): Promise<void>;
 };
 
-/** What a row costs beside its ciphertext: columns and two index entries. */
+/** Bytes of a row beside its ciphertext: columns and two index entries. */
 export const ROW_BYTES = 96;
 
 /** Rows that one statement removes, so that a sweep does not delay writers. */

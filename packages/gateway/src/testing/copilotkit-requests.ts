@@ -15,7 +15,7 @@ export function clientInput(changed: object = {}): Record<string, unknown> {
   };
 }
 
-/** What CopilotKit's runtime 1.75 tells a page about itself, with members of its service, and one that it may have later. */
+/** The answer of CopilotKit's runtime 1.75 to `info`, with members of its service, and one that it may have later. */
 export const RUNTIME_INFO = {
   version: "1.75.0",
   agents: {

@@ -5,7 +5,7 @@ import { digestOf } from "./digest.js";
 import { PendingRows } from "./pending-rows.js";
 import type { TraceWrite } from "./pending-rows.js";
 
-/** What the ledger keeps of one surface: ids, names and keys, never a value. A row of the kind `surface`. */
+/** The record of one surface in the ledger: ids, names and keys, never a value. A row of the kind `surface`. */
 export type SurfaceState = {
   readonly surfaceId: string;
   /** The message or call that it came with. */
@@ -63,7 +63,7 @@ type Part = {
   readonly hash: string;
 };
 
-/** What one component adds to the row of its surface. */
+/** The part of one component in the row of its surface. */
 type Entry = {
   readonly actions: readonly ActionState[];
   readonly functions: readonly string[];
@@ -293,7 +293,7 @@ function touch(touched: Touched, key: string, id: string): void {
   else ids.add(id);
 }
 
-/** What the row of a surface says, within its length; `undefined` when nothing can be clicked. */
+/** The content of the row of a surface, within its length; `undefined` when nothing can be clicked. */
 function stateFrom({ surfaceId, sourceId, app, entries }: Draft): SurfaceState | undefined {
   const head = { surfaceId, sourceId, changed: 0, ...(app === undefined ? {} : { app }) };
   let length = JSON.stringify(head).length;
@@ -334,7 +334,7 @@ function appOf(app: NonNullable<SurfaceInfo["app"]>): SurfaceState["app"] {
   };
 }
 
-/** What a person can do with a component; `undefined` when nothing, or under names that are too long. */
+/** The actions of a component; `undefined` when nothing, or under names that are too long. */
 function partOf(component: SurfaceComponent): Part | undefined {
   const { id, componentType, scope, subtreeHash } = component;
   const events = component.actions.filter(({ kind }) => kind === "event");

@@ -57,7 +57,7 @@ export const INTERFACE_RULES = {
     severity: "warning",
     title: "A generated interface stays within the limits of a gateway",
     what: "An interface has more components, nesting, data or text than a gateway follows (10,000 components, 100 levels, 1 MiB of HTML).",
-    why: "What the user sees is not known, so the gateway blocks it.",
+    why: "The gateway cannot know the picture on the screen, so it blocks the event.",
     fix: "Split the interface into several surfaces, and send long lists in pages.",
     example: drawing(CREATE, update(...NESTED)),
   },

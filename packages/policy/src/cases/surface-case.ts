@@ -145,7 +145,7 @@ export function surfaceOfCase(surface: SurfaceCase): SurfaceView {
   return { facts, shown: surfaces };
 }
 
-/** What a thread shows, for the clicks of a request. */
+/** The components that a thread shows, for the clicks of a request. */
 export function threadOfCase(shown: SurfaceCase | undefined): ShownToThread {
   const { facts, shown: surfaces } = surfaceOfCase(shown ?? {});
   return {

@@ -23,7 +23,7 @@ const IRREGULAR = list("hidden");
 const PHRASES = list(
   "teardown torndown takedown takendown powerdown poweroff turnoff turnedoff switchoff switchedoff fadeout fadeaway",
 );
-/** What is undone by a prefix: `unrender`, `deactivate`, `disassemble`. */
+/** Verbs that a prefix reverses: `unrender`, `deactivate`, `disassemble`. */
 const UNDONE = list(
   "mount render show insert activate register allocate attach construct assemble",
 );

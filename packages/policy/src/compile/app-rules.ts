@@ -149,7 +149,7 @@ function appFinding(
   );
 }
 
-/** What is known of the app or the HTML of a component: of this event, or from an earlier one. */
+/** The known facts about the app or the HTML of a component: of this event, or from an earlier one. */
 function infoOf<Key extends "app" | "html">(
   { sourceId, kind }: SurfaceComponent,
   { facts, shown }: SurfaceView,

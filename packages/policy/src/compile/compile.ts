@@ -62,7 +62,7 @@ export type CompiledPolicy = {
   readonly messages: MessageSettings;
   /** The content settings; `undefined` if the policy has none. */
   readonly content: ContentSettings | undefined;
-  /** What an evidence store may keep. */
+  /** The parts of payloads that an evidence store may keep. */
   readonly evidence: EvidenceSettings;
   /** `ag_ui_surfaces` with its defaults: `limits` are for `createSurfaceModel`. */
   readonly surfaces: SurfaceSettings;

@@ -48,7 +48,7 @@ export type DecisionFacts = {
   readonly publicHosts?: ReadonlySet<string> | undefined;
   /** The generative UI that the event changes; `event` has its components (`addSurface`). */
   readonly surface?: SurfaceView | undefined;
-  /** What a request says about surfaces, matched; `event` has them (`addRequests`). */
+  /** Clicks and requests of apps, matched; `event` has them (`addRequests`). */
   readonly requests?: readonly MatchedRequest[] | undefined;
   /** Values for conditions. */
   readonly variables?: ConditionValues | undefined;

@@ -12,7 +12,7 @@ import type { PolicyRuleId } from "./rule-meanings.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
-/** What a check found, in words for the receipt. */
+/** The finding of a check, in words for the receipt. */
 export type Finding = {
   readonly reason: string;
   readonly shown?: ShownPart;
@@ -105,7 +105,7 @@ export function firstRequest(
 /** A thread that was shown nothing: without a model no click is known. */
 const NOTHING: ShownToThread = { surfaces: [], findAction: () => undefined };
 
-/** What a request says; a request that was not compared with a thread matches nothing. */
+/** The claims of a request; a request that was not compared with a thread matches nothing. */
 export function requestsOf({
   event,
   requests,

@@ -32,7 +32,7 @@ export type SurfaceSettings = {
   readonly allowsAgentCall: NameCheck;
   readonly allowsAgentFunction: NameCheck;
   readonly urls: UrlSettings;
-  /** What makes an input sensitive; undefined where sensitive inputs are allowed. */
+  /** The words that make an input sensitive; undefined where sensitive inputs are allowed. */
   readonly sensitive: ((input: SurfaceInput) => string | undefined) | undefined;
   readonly blocksContradictions: boolean;
   readonly allowsDataModel: boolean;

@@ -124,7 +124,7 @@ function lintRequest(block: JsonObject | undefined, add: Add): void {
     add(
       ["ag_ui_request", "actions", "accept"],
       "weak",
-      "a browser may claim clicks that nobody made, and reach any tool server through an app",
+      "a browser may forge clicks, and reach any tool server through an app",
     );
   }
   const history = asObject(block["history"]);

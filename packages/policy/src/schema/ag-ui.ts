@@ -140,7 +140,7 @@ export const AG_UI_MESSAGES: JsonSchema = closed(
 
 /** `ag_ui_evidence`: what the evidence store of a gateway may keep. It decides about no event. */
 export const AG_UI_EVIDENCE: JsonSchema = closed(
-  "What a gateway with an evidence store may keep of payloads. Without this block it keeps them as they were.",
+  "The parts of payloads that a gateway with an evidence store may keep. Without this block it keeps them as they were.",
   {
     enabled: flag("Whether the block counts at all.", true),
     redact: list(

@@ -59,7 +59,7 @@ const catalogue = closed(
 
 /** `ag_ui_surfaces`: what an agent may draw with A2UI and HTML. */
 export const AG_UI_SURFACES: JsonSchema = closed(
-  "What an agent may draw. One blocked component blocks its event. Without the block its defaults apply.",
+  "The interfaces that an agent may draw. One blocked component blocks its event. Without the block its defaults apply.",
   {
     ...BLOCK_HEADER,
     catalogues: list("The catalogues that agents may use. Default: none.", catalogue, 100),

@@ -31,7 +31,7 @@ const ACTIVITY = {
   replace: true,
 } as const;
 
-/** What a gateway does with an event: a blocked one is taken back. */
+/** An event at the gateway: a blocked one is taken back. */
 function show(model: SurfaceModel, payload: SurfacePayload): Decision {
   const facts = model.apply(payload);
   const decision = policy.evaluate({

@@ -5,7 +5,7 @@ import type { Aspect, EventFacts, ShownPart } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
 import { refineNamed } from "../classify/refinement.js";
 
-/** What a request says that a person did on a surface, or what an MCP App asks for. */
+/** A click that a request claims, or a request of an MCP App. */
 export type SurfaceRequest =
   /** `forwardedProps.a2uiAction.userAction`, or `action` of A2UI 1.0. */
   | {
@@ -50,7 +50,7 @@ export type SurfaceRefusal = {
   readonly remedy: string;
 };
 
-/** What a thread was shown; `SurfaceModel` has the first two. */
+/** The interfaces that a thread was shown; `SurfaceModel` has the first two. */
 export type ShownToThread = {
   readonly surfaces: readonly SurfaceInfo[];
   findAction(surfaceId: string, componentId: string, actionName: string): ShownAction | undefined;

@@ -19,7 +19,7 @@ const asking = (message: string): JsonObject => ({
 });
 const parts = ["XYZ", "ZY-7"].map((text) => ({ type: "text", text }));
 
-/** Where an agent can say a word on the screen. */
+/** The places where an agent can put a word on the screen. */
 const SAID: [title: string, events: JsonObject[], end?: JsonObject][] = [
   ["a text", spoken(`It is ${WORD}.`)],
   ["the parts of a message in a list", [listOf({ id: "n", role: "assistant", content: parts })]],

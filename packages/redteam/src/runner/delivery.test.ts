@@ -96,7 +96,7 @@ async function againstRefusing(execution: string, answer: string[]): Promise<Doc
 }
 
 test.each(["{after: 1s}", "{event: run_agent_input}"])(
-  "a refusal of the first phase is no defence against the second, which begins by %s",
+  "a refusal of the first phase does not count for the second, which begins by %s",
   async (trigger) => {
     const execution = (first: string, second: string): string =>
       phases(

@@ -24,7 +24,7 @@ const WHOLE = streamOf(...callOf("1", "look"), ...spoken("I am sorry."));
 const TEXT = WHOLE.join("");
 
 test.each(["post", "get"] as const)(
-  "a stream that ends before its last event is no defence (%s)",
+  "a stream that ends before its last event is not a defence (%s)",
   async (transport) => {
     await fc.assert(
       fc.asyncProperty(
@@ -42,7 +42,7 @@ test.each(["post", "get"] as const)(
   },
 );
 
-test("a run over a WebSocket that lacks an event, or has one that is none, is no defence", async () => {
+test("a run over a WebSocket that lacks an event, or has a malformed one, is not a defence", async () => {
   const events = [STARTED, ...callOf("1", "look"), ...spoken("no"), FINISHED].map((event) =>
     JSON.stringify(event),
   );

@@ -126,7 +126,7 @@ class McpServer implements Mode {
   ended(): void {
     this.#side.ended();
     for (const { method, isSent } of this.#own) {
-      // What changed counts as delivered when the agent lists it, not by the notification.
+      // A change counts as delivered when the agent lists it, not by the notification.
       if (isSent || method.endsWith("/list_changed")) continue;
       const message = `${method.slice(0, 64)} was not delivered, because the agent does not listen`;
       this.#stage.missed("cut_short", message);

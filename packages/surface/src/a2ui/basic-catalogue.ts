@@ -1,4 +1,4 @@
-/** What the properties of a component of the basic catalogue mean to a person. */
+/** The meaning of the properties of each component of the basic catalogue. */
 export interface ComponentTable {
   /** Properties that name children, in the order of drawing; `tabs/child` is in each item of a list. */
   readonly children?: readonly string[];

@@ -25,7 +25,7 @@ export interface Definition {
   readonly text: string;
 }
 
-/** Longer texts are no ids. */
+/** Longer texts are not read as ids. */
 const MAX_ID_LENGTH = 256;
 
 /**

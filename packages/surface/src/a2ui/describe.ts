@@ -100,7 +100,7 @@ interface Subtree {
   readonly label: string;
   readonly isExact: boolean;
   readonly isOverLimit: boolean;
-  /** What the hash covers. */
+  /** The parts that the hash covers. */
   readonly form: string;
 }
 

@@ -137,7 +137,7 @@ export function isBasicFunction(name: string): boolean {
   return BASIC_FUNCTIONS.has(name) || name === "formatString";
 }
 
-/** Who may call it: every function of the basic catalogue runs in the page. */
+/** Its callers: every function of the basic catalogue runs in the page. */
 export function callerOf(name: string): FunctionCaller {
   return isBasicFunction(name) ? "rendererOnly" : "unknown";
 }

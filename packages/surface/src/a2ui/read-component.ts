@@ -246,7 +246,7 @@ class ComponentReader {
     }
   }
 
-  /** Where an argument of an action's call comes from; inside expressions all paths of the component. */
+  /** The source of an argument of an action's call; inside expressions all paths of the component. */
   #argumentOf(pointer: string, key: string): { paths: readonly string[]; isExact: boolean } {
     let current: JsonValue | undefined = this.#definition.props;
     for (const segment of `${pointer.slice(1)}/args/${escapeSegment(key)}`.split("/")) {

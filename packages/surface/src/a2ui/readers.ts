@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 
-/** What a reader uses of a value: the value, or only how many items a list has. */
+/** The part of a value that a reader uses: the value, or only how many items a list has. */
 export type Reading = "value" | "items";
 
 type Node<Reader> = {
@@ -80,7 +80,7 @@ function createNode<Reader>(): Node<Reader> {
   return { below: new Map(), values: new Set(), items: new Set() };
 }
 
-/** What is compared before and after a write; a container counts as changed. */
+/** The value that is compared before and after a write; a container counts as changed. */
 export function tokenOf(value: JsonValue | undefined, reading: Reading): unknown {
   if (reading === "items") {
     return Array.isArray(value) ? value.length : value === undefined ? undefined : itemKeys(value);

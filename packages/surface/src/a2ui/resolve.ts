@@ -18,7 +18,7 @@ export interface Resolved {
   readonly isExact: boolean;
 }
 
-/** What a surface gives to resolve the values of one drawn component. */
+/** The parts of a surface that resolve the values of one drawn component. */
 export interface Scope {
   readonly data: DataModel;
   /** Data path of the list item; `/` outside templates. */

@@ -20,7 +20,7 @@ import { Readers, tokenOf } from "./readers.js";
 import type { Reading } from "./readers.js";
 import { absolutePath, escapeSegment } from "./resolve.js";
 
-/** What changed since the last collection. */
+/** The changes since the last collection. */
 export interface SurfaceChanges {
   readonly components: SurfaceComponent[];
   readonly removed: RemovedComponent[];

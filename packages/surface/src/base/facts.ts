@@ -3,7 +3,7 @@ import type { Classification, JsonObject, JsonValue } from "@countersign/core";
 /** The families of generative user interface that are read. */
 export type SurfaceKind = "a2ui" | "mcp-app" | "html-sandbox";
 
-/** What a client does with a URL of a component. */
+/** The use that a client makes of a URL of a component. */
 export type UrlUse =
   /** Loaded without a click. */
   | "image"
@@ -35,7 +35,7 @@ export interface SurfaceUrl {
   readonly isExact: boolean;
 }
 
-/** Who may call a function by the catalogue: known for functions of the basic catalogue only. */
+/** The callers that the catalogue allows for a function: known for functions of the basic catalogue only. */
 export type FunctionCaller = "rendererOnly" | "agentOnly" | "rendererOrAgent" | "unknown";
 
 /** A function call in a component: in an action, a binding, a check or `callRendererFunction`. */
@@ -50,7 +50,7 @@ export interface SurfaceFunctionCall {
   readonly path: string;
 }
 
-/** What a click on a component sends or does. */
+/** The effect of a click on a component. */
 export interface SurfaceAction {
   /** Name of the event that the agent gets; of a client-side function its name. */
   readonly name: string;
@@ -120,7 +120,7 @@ export interface SurfaceComponent {
    * catalogue, a subtree over a limit, a child that is not there yet, a binding that an input changes.
    */
   readonly isLabelExact: boolean;
-  /** What a screen reader says in place of the label, if set. */
+  /** The words of a screen reader in place of the label, if set. */
   readonly accessibilityLabel: string | undefined;
   readonly actions: readonly SurfaceAction[];
   readonly functionCalls: readonly SurfaceFunctionCall[];
@@ -165,7 +165,7 @@ export interface SurfaceInfo {
   readonly html: HtmlFacts | undefined;
 }
 
-/** What an `mcp-apps` activity names. */
+/** The names in an `mcp-apps` activity. */
 export interface McpAppFacts {
   readonly resourceUri: string;
   readonly serverId: string | undefined;
@@ -234,7 +234,7 @@ export interface SurfaceProblem {
   readonly sentence: string;
 }
 
-/** What one input changed of what a client shows. */
+/** The changes that one input makes to the screen of a client. */
 export interface SurfaceFacts {
   /** Whether the input was generative UI at all; if not, everything else is empty. */
   readonly isSurface: boolean;
@@ -253,7 +253,7 @@ export interface ActivityPayload {
   readonly messageId: string;
   readonly activityType: string;
   readonly content: JsonValue;
-  /** Who sent it, when subagents are told apart. */
+  /** The sender, where subagents are told apart. */
   readonly agent?: string;
 }
 
@@ -291,7 +291,7 @@ export interface RemovalPayload {
   readonly messageIds: readonly string[];
 }
 
-/** What a client paints from: one event, after its effect on the client is known. */
+/** One event that a client paints from, after its effect on the client is known. */
 export type SurfacePayload =
   | ActivityPayload
   | ArgumentsPayload

@@ -13,7 +13,7 @@ export interface HtmlParts {
   readonly isComplete: boolean;
 }
 
-/** What an HTML document shows, loads and asks for. */
+/** The texts, URLs and inputs of an HTML document. */
 export interface HtmlReading {
   readonly facts: HtmlFacts;
   readonly urls: readonly SurfaceUrl[];

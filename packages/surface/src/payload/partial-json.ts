@@ -24,7 +24,7 @@ export function readPartialObject(text: string): PartialObject | undefined {
   }
 }
 
-/** Where the last complete value ends, and what closes the containers around it. */
+/** The end of the last complete value, and the text that closes the containers around it. */
 function lastCompleteValue(text: string): { end: number; closers: string } | undefined {
   const open: string[] = [];
   let found: { end: number; closers: string } | undefined;

@@ -11,7 +11,7 @@ import {
 
 const CATALOGUE = "https://a2ui.org/specification/v0_9/basic_catalog.json";
 
-/** What the official renderer sends when a person clicks everything on a surface, in the order of drawing. */
+/** The messages of the official renderer when a person clicks everything on a surface, in the order of drawing. */
 export function officialClicks(operations: readonly JsonValue[], surfaceId: string): JsonValue[] {
   const clicks: JsonValue[] = [];
   const catalogue = new Catalog(CATALOGUE, BASIC_COMPONENTS as never[], BASIC_FUNCTIONS as never[]);

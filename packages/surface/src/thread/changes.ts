@@ -20,7 +20,7 @@ export interface Remade {
   readonly agent: string | undefined;
 }
 
-/** What one payload changes, and how to take it back. */
+/** The changes of one payload, and how to take them back. */
 export class Changes {
   readonly problems: Problems;
   isSurface = false;

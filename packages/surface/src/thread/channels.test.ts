@@ -287,7 +287,7 @@ test.each([
   expect(facts.problems.some(({ isUndecided }) => isUndecided)).toBe(false);
 });
 
-test("an ordinary result is no surface", () => {
+test("an ordinary result is not read as a surface", () => {
   for (const content of [
     "42",
     "done",

@@ -74,7 +74,7 @@ class Model implements SurfaceModel {
       this.#apply(payload, changes);
       return this.#sources.finish(changes);
     } catch {
-      // Whatever a value did to this code, the client may show it.
+      // A client may show a value on which this code fails.
       changes.undo();
       this.#last = undefined;
       return UNREADABLE;
@@ -146,7 +146,7 @@ class Model implements SurfaceModel {
     if (isHtml) this.#sandbox(content, messageId, content["generating"] === false, changes);
     // The type says what a client draws, and a delta may change it: everything there is judged.
     if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
-    // What the activity showed before is gone, whatever it is now.
+    // The activity's earlier picture is gone, whatever it is now.
     this.#sources.remove(messageId, changes);
     if (!INTERFACES.has(activityType)) return;
     changes.isSurface = true;

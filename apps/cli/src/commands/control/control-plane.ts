@@ -97,7 +97,7 @@ async function requestControl(
   }
 }
 
-/** What a problem document says, with its code. */
+/** The text of a problem document, with its code. */
 function reasonOfProblem(answer: unknown, status: number): string {
   const { title, detail, code } = (typeof answer === "object" && answer !== null ? answer : {}) as {
     title?: unknown;

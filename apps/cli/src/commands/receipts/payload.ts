@@ -51,7 +51,7 @@ export function printPayload({ payload, emitted, redacted }: KeptPayload): void 
   );
   printLine(printableJson(payload));
   if (emitted !== undefined) {
-    printLine("What the client received:");
+    printLine("The client received:");
     printLine(printableJson(emitted));
   }
   printLine("");

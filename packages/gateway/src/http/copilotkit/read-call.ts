@@ -92,7 +92,7 @@ function segmentsOf(pattern: string, segments: readonly string[]): string[] | un
   return found;
 }
 
-/** A segment that is not valid percent-encoding is no name. */
+/** A segment with invalid percent-encoding is refused. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

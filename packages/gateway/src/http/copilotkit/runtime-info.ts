@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { RuntimeSettings } from "../../agent/upstream.js";
 
 /**
- * What a page learns of the runtime: known members only, of the agents and routes that the gateway serves.
+ * The facts about the runtime that a page gets: known members only, of the agents and routes that the gateway serves.
  *
  * The members about CopilotKit's own service are left out. With them a page opens a socket to that service, past the gateway.
  */

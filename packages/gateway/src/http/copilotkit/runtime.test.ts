@@ -105,7 +105,7 @@ describe.each(FORMS)("%s", (form) => {
     expect(await next.text()).toContain("told-run-3");
   });
 
-  test("what the thread said while nobody listened joins it with a replay, and a forged form of it does not", async () => {
+  test("messages of a run without a listener join the thread with a replay, and a forged form of it does not", async () => {
     await start([], { stored: EARLIER_RUN });
     const empty = clientInput({ messages: [] });
     const replay = await (await call(form, "agent/connect", SUPPORT, empty)).text();

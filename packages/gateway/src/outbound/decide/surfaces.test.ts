@@ -190,7 +190,7 @@ test("observe mode forwards every drawing and names the rule and the component",
   expect(drafts.some(({ rule }) => rule === "ag_ui_components")).toBe(true);
 });
 
-test("other activities and results are no interfaces", async () => {
+test("other activities and results are not read as interfaces", async () => {
   const events = [
     snapshot({ steps: [{ component: "Button" }] }, "note"),
     delta([{ op: "add", path: "/steps/0/id", value: "root" }], "note"),
