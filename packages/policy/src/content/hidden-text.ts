@@ -5,8 +5,8 @@
 const LONGEST_INVISIBLE_RUN = 7;
 /** Invisible characters outside of any script's use, in one message: pasted text has a few. */
 const MOST_STRAY = 16;
-/** The same for all texts of a request, which may contain a long history. */
-const MOST_STRAY_OF_REQUEST = 4 * MOST_STRAY;
+/** The same for all texts of a request, which may contain a long history, and for the values of one event. */
+const MOST_STRAY_TOGETHER = 4 * MOST_STRAY;
 /**
  * Invisible characters within a script's use (joiners, soft hyphens): this many, and one for every
  * three visible ones.
@@ -202,8 +202,8 @@ function isRetired(point: number): boolean {
 }
 
 /**
- * Finds sentences in invisible characters in the texts of a request; pasted text may contain
- * controls.
+ * Finds sentences in invisible characters in the texts of a request or in the values of an event;
+ * pasted text may contain controls.
  */
 export class InvisibleSentences {
   #stray = 0;
@@ -216,6 +216,6 @@ export class InvisibleSentences {
       if (invisible.feed(code, at)) return true;
     }
     this.#stray += invisible.stray;
-    return this.#stray > MOST_STRAY_OF_REQUEST;
+    return this.#stray > MOST_STRAY_TOGETHER;
   }
 }

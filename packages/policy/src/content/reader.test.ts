@@ -336,3 +336,36 @@ test("a name of a member is read where it is more than a plain name", () => {
   });
   expect(reader.read({ type: "STATE_SNAPSHOT", snapshot: { "Order no. 5": 1 } })).toBeNull();
 });
+
+test("a sentence in invisible characters is found however it is divided among the values of an event", () => {
+  const hidden = [...Array<number>(80).keys()].map((at) =>
+    String.fromCodePoint(0xe0041 + (at % 26)),
+  );
+  const valuesOf = (size: number, count: number): string[] =>
+    hidden
+      .slice(0, count)
+      .flatMap((_, at) =>
+        at % size === 0 ? [`word ${hidden.slice(at, Math.min(at + size, count)).join("")}`] : [],
+      );
+  const parts = new Set(["text", "state", "activities", "custom"] as const);
+  const reader = createContentReader(settingsOf({ parts }));
+  for (const size of [1, 3, 7]) {
+    for (const count of [64, 80]) {
+      const values = valuesOf(size, count);
+      const kind = count > 64 ? "hidden" : undefined;
+      for (const event of [
+        { type: "STATE_SNAPSHOT", snapshot: values },
+        { type: "STATE_DELTA", delta: values.map((value) => ({ op: "add", path: "/a/-", value })) },
+        { type: "ACTIVITY_SNAPSHOT", activityType: "card", content: { values } },
+        {
+          type: "CUSTOM",
+          name: "note",
+          value: Object.fromEntries(values.map((one, at) => [`${at} ${one}`, 1])),
+        },
+        enveloped("state_update", { values }),
+      ] as JsonObject[]) {
+        expect([event, reader.read(event)?.kind]).toEqual([event, kind]);
+      }
+    }
+  }
+});

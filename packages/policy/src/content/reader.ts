@@ -2,6 +2,7 @@ import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { findErrorLink, measureErrorTexts } from "./error-links.js";
 import type { ContentFinding } from "./finding.js";
+import { InvisibleSentences } from "./hidden-text.js";
 import { findInMedia } from "./media-parts.js";
 import { findInEvent, findInValue, memberOf } from "./parts.js";
 import { EnvelopeTexts, UNTRUSTED } from "./envelope-texts.js";
@@ -38,9 +39,23 @@ type Scan = (
   text: string,
   settings: ContentSettings,
   scanner: () => TextScanner,
+  isOneOfMany?: boolean,
 ) => ContentFinding | undefined;
 
-const scanned: Scan = (text, _settings, scanner) => scanner().push(text);
+/** Most texts have no such character: only the others are counted together. */
+const MAY_BE_INVISIBLE = /[\u00ad\u0100-\u{10ffff}]/u;
+
+/** Reads each text of an event by itself, and counts the invisible characters of those that a client shows together. */
+function scanEvent(): Scan {
+  let sentences: InvisibleSentences | undefined;
+  return (text, { hidden }, scanner, isOneOfMany = false) => {
+    const found = scanner().push(text);
+    if (found !== undefined || !hidden || !isOneOfMany || !MAY_BE_INVISIBLE.test(text))
+      return found;
+    sentences ??= new InvisibleSentences();
+    return sentences.isIn(text) ? { kind: "hidden" } : undefined;
+  };
+}
 
 /** Members of an envelope beside its payload that a client may show: who speaks, and where. */
 const LABELS = ["event_type", "event_id", "agent_id", "session_id", "target"] as const;
@@ -80,7 +95,7 @@ class StreamReader implements ContentReader {
     if (left < 0) return { kind: "max_event_characters" };
     return (
       this.#joined(event, left) ??
-      this.#find(event, scanned) ??
+      this.#find(event, scanEvent()) ??
       (linksInErrors ? findErrorLink(event) : null)
     );
   }
@@ -111,7 +126,8 @@ class StreamReader implements ContentReader {
   #findInMembers(event: JsonObject, scan: Scan): ContentFinding | null {
     const text = findInEvent(event, this.#settings.parts, (one, part) => {
       const settings = SAID.has(part) ? this.#settings : this.#unbounded;
-      return scan(one, settings, () => new TextScanner(settings));
+      // A result is also read as a whole.
+      return scan(one, settings, () => new TextScanner(settings), part !== "tool_results");
     });
     return text === undefined ? null : { ...text.found, part: text.pointer };
   }
@@ -138,7 +154,7 @@ class StreamReader implements ContentReader {
     const settings = this.#settings;
     const options = isTextStream(envelope) ? UNTRUSTED : {};
     const find = (one: string): ContentFinding | undefined =>
-      scan(one, settings, () => new TextScanner(settings, options));
+      scan(one, settings, () => new TextScanner(settings, options), true);
     let alone = findInValue(memberOf(envelope, "payload"), "/payload", find);
     for (const name of LABELS) alone ??= findInValue(memberOf(envelope, name), `/${name}`, find);
     return alone === undefined ? null : { ...alone.found, part: alone.pointer };
