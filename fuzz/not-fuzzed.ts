@@ -27,7 +27,13 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "packages/receipts/src/verify-node/index.ts#verifyExportDirectory",
     "packages/receipts/src/verify-node/pool.ts#verifyBundlesOnThreads",
     "apps/cli/src/commands/configuration.ts#readConfiguration",
-    "apps/cli/src/commands/policy/control-policy.ts#readRunningPolicy",
+    "apps/cli/src/commands/control/control-plane.ts#readRunningPolicy",
+    "apps/cli/src/commands/control/read-runs.ts#readRuns",
+    "apps/cli/src/commands/receipts/payload.ts#readPayload",
+    "apps/console/src/conversation/read-run-before.ts#readRunBefore",
+    "packages/gateway/src/serve/open-evidence.ts#readEvidence",
+    "packages/gateway/src/store/postgres/open-postgres-evidence.ts#readPostgresEvidence",
+    "packages/gateway/src/store/sqlite/open-sqlite-evidence.ts#readSqliteEvidence",
     "apps/cli/src/commands/policy/policy-file.ts#readPolicyFile",
     "apps/cli/src/commands/policy/read-cases.ts#readCases",
     "apps/cli/src/commands/policy/read-json.ts#readJson",
@@ -49,6 +55,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
   "Reads what this program wrote: segments of its own log, rows of its own store, messages of its own threads. Damage is tested by cutting and flipping every byte (packages/receipts/src/bundles, faults/torn-lines.test.ts).":
     [
       "packages/gateway/src/cluster/handed-tokens.ts#readHanded",
+      "packages/gateway/src/evidence/copy.ts#decodeCopy",
       "packages/gateway/src/thread/message-record.ts#decodeRecord",
       "packages/gateway/src/store/sqlite/store-database.ts#decodeRows",
       "packages/gateway/src/serve/status.ts#readStatus",
@@ -107,6 +114,9 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "packages/projection/src/owners/runtime/tool-events.ts#readToolRejected",
     "packages/projection/src/safety/verify.ts#verifyAgUiFrameSafety",
     "packages/redteam/src/agents/cards.ts#readPageRequest",
+  ],
+  "Reads a list of words in this program's own source.": [
+    "packages/policy/src/surface/word-match.ts#readWords",
   ],
   "An agent that is vulnerable on purpose.": [
     "packages/redteam/src/agents/vulnerable/read-request.ts#readLeniently",

@@ -33,6 +33,8 @@ import {
 } from "../../packages/gateway/src/http/exchange.js";
 import { bearerOf, socketTokenOf } from "../../packages/gateway/src/http/credentials.js";
 import { isAllowedOrigin, isOwnName } from "../../packages/gateway/src/http/origin.js";
+import { readEnvelope, readPath } from "../../packages/gateway/src/http/copilotkit/read-call.js";
+import { readSurfaceRequests } from "../../packages/policy/src/surface/request.js";
 import { routeRequest, routeSocket } from "../../packages/gateway/src/http/path.js";
 import { receiptRequestOf } from "../../packages/gateway/src/http/receipt-request.js";
 import { readFrame } from "../../packages/gateway/src/http/socket/socket-frame.js";
@@ -302,6 +304,41 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       } catch (error) {
         // The caller reports any failure as ERR_ACCESS_KEYS.
         holdRefusal(error);
+      }
+    },
+  },
+  {
+    name: "page-request",
+    property:
+      "a call of CopilotKit's page, a click and a request of an app are read or refused, and never throw",
+    covers: [
+      "packages/gateway/src/http/copilotkit/read-call.ts#readEnvelope",
+      "packages/gateway/src/http/copilotkit/read-call.ts#readPath",
+      "packages/policy/src/surface/request.ts#readSurfaceRequests",
+    ],
+    dictionary: [
+      '{"method":"agent/run","params":{"agentId":"',
+      '{"method":"resource/request","params":{"httpMethod":"GET","path":"/',
+      '"a2uiAction":{"userAction":{',
+      '"__proxiedMCPRequest":{',
+      "..",
+      "%2e",
+    ],
+    seeds: [
+      '{"method":"agent/stop","params":{"agentId":"a","threadId":"t"}}',
+      '{"forwardedProps":{"a2uiAction":{"userAction":{"name":"n","surfaceId":"s","sourceComponentId":"c","context":{}}}}}',
+      '{"forwardedProps":{"__proxiedMCPRequest":{"serverId":"s","method":"tools/call","params":{"name":"n"}}}}',
+      "agent/a/run",
+    ],
+    run(input) {
+      const text = textOf(input);
+      for (const method of ["GET", "POST"]) readPath(method, text, "");
+      const value = attempt(() => parseJson(input));
+      if (!value.ok) return;
+      readEnvelope(value.value);
+      if (!isJsonObject(value.value)) return;
+      for (const { path } of readSurfaceRequests(value.value)) {
+        hold(path.startsWith("/forwardedProps/"), "a request has its place");
       }
     },
   },

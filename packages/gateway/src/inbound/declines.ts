@@ -1,32 +1,73 @@
 import { parseLeniently } from "@countersign/core";
 
 /** Words by which an answer declines, in the forms of the verb, and with the object or duration that follows them. */
-const DECLINES = new RegExp(
-  "^(?:(?:the )?(?:user|human|person) (?:has )?|i )?(?:" +
-    "no|nope|false|n|0|none|never(?: mind)?|abort(?:ed)?|block(?:ed)?|cancel(?:l?ed)?|declin(?:e|ed)|den(?:y|ied)|disagree|" +
-    "disallow(?:ed)?|disapprov(?:e|ed)|dismiss(?:ed)?|forbid(?:den)?|ignor(?:e|ed)|refus(?:e|ed)|reject(?:ed|ion)?|" +
-    "stop(?:ped)?|(?:not|do not|don[\u2019']?t)(?: (?:approved?|allow(?:ed)?|confirm(?:ed)?|accept(?:ed)?|proceed))?" +
-    ")(?: (?:once|always|all|it|this|that|the|action|call|operation|permission|request|tool))*$",
-  "u",
-);
+const DECLINES =
+  /^(?:(?:the )?(?:user|human|person) (?:has )?|i )?(?:no|nope|false|n|0|none|never(?: mind)?|abort(?:ed)?|block(?:ed)?|cancel(?:l?ed)?|declin(?:e|ed)|den(?:y|ied)|disagree|disallow(?:ed)?|disapprov(?:e|ed)|dismiss(?:ed)?|forbid(?:den)?|ignor(?:e|ed)|refus(?:e|ed)|reject(?:ed|ion)?|stop(?:ped)?|(?:not|do not|don[\u2019']?t)(?: (?:approved?|allow(?:ed)?|confirm(?:ed)?|accept(?:ed)?|proceed))?)(?: (?:once|always|all|it|this|that|the|action|call|operation|permission|request|tool))*$/u;
 /** Members that say yes with `true`: every other value declines. */
-const YES_MEMBERS: ReadonlySet<string> = new Set(
-  "accept accepted agree agreed allow allowed approve approved authorized authorised confirm confirmed consent consented granted permitted proceed".split(
-    " ",
-  ),
-);
+const YES_MEMBERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accepted",
+  "agree",
+  "agreed",
+  "allow",
+  "allowed",
+  "approve",
+  "approved",
+  "authorized",
+  "authorised",
+  "confirm",
+  "confirmed",
+  "consent",
+  "consented",
+  "granted",
+  "permitted",
+  "proceed",
+]);
 /** Members that say no with any value but an empty one, such as `{"rejected": true}` or `{"reject": {"reason": ""}}`. */
-const NO_MEMBERS: ReadonlySet<string> = new Set(
-  "abort aborted cancel canceled cancelled decline declined denied deny disapproved dismissed refused reject rejected".split(
-    " ",
-  ),
-);
+const NO_MEMBERS: ReadonlySet<string> = new Set([
+  "abort",
+  "aborted",
+  "cancel",
+  "canceled",
+  "cancelled",
+  "decline",
+  "declined",
+  "denied",
+  "deny",
+  "disapproved",
+  "dismissed",
+  "refused",
+  "reject",
+  "rejected",
+]);
 /** Members that contain the decision. */
-const DECISION_MEMBERS: ReadonlySet<string> = new Set(
-  "action answer approval approvals behavior behaviour choice confirmation decision decisions option optionid outcome payload permission response responses result resume selected selection status type value verdict".split(
-    " ",
-  ),
-);
+const DECISION_MEMBERS: ReadonlySet<string> = new Set([
+  "action",
+  "answer",
+  "approval",
+  "approvals",
+  "behavior",
+  "behaviour",
+  "choice",
+  "confirmation",
+  "decision",
+  "decisions",
+  "option",
+  "optionid",
+  "outcome",
+  "payload",
+  "permission",
+  "response",
+  "responses",
+  "result",
+  "resume",
+  "selected",
+  "selection",
+  "status",
+  "type",
+  "value",
+  "verdict",
+]);
 /** The nesting of a decision: the agents of LangChain have `{"decisions": [{"type": "reject"}]}`, some clients as a text. */
 const MAX_DEPTH = 5;
 
