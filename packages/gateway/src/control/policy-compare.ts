@@ -78,7 +78,7 @@ async function replayNewest(
   for (let end = size; end > least; end = Math.max(least, end - BATCH)) {
     const entries = await store.readEntries(Math.max(least, end - BATCH), end);
     const lines = entries.map((bytes) => decodeEntry(bytes) as unknown as JsonValue);
-    const { subjects } = readRecording(lines, candidate.refinements);
+    const { subjects } = readRecording(lines, candidate);
     let sliceMs = 0;
     for (const subject of subjects.toReversed()) {
       const before = performance.now();

@@ -8,6 +8,7 @@ import type { Transport } from "../compile/facts.js";
 import type { JsonSchema } from "../schema/json-schema.js";
 import { choice, closed, list, text } from "../schema/json-schema.js";
 import type { SurfaceCase } from "./surface-case.js";
+import { lintCases } from "./lint-cases.js";
 import { SHOWN_CASE_SCHEMA, SURFACE_CASE_SCHEMA } from "./surface-case.js";
 
 /** The expected result of a case. */
@@ -17,23 +18,28 @@ export type Expectation = {
   rule?: string;
   reason?: string;
   reason_code?: string;
+  /** `a2ui:Button:surface/id`. */
+  component?: string;
 };
 
 /** One case: an event, its context, and the expected decision. */
 export type PolicyCase = {
   name: string;
+  /** Events and requests of the thread that pass before the event, in order. */
+  before?: JsonObject[];
   event: JsonObject;
   capability?: { id?: string; status?: CapabilityStatus; scopes?: string[] };
   transport?: Transport;
   direction?: Direction;
   client_tools?: string[];
   client_state?: JsonValue;
-  tool?: { name: string; arguments?: string };
+  /** Arguments: the text, or the object that it stands for. */
+  tool?: { name: string; arguments?: JsonValue };
   session?: JsonObject;
   message?: JsonObject;
-  /** The generative UI that the event draws. */
+  /** The generative UI that the event draws, in place of its operations. */
   surface?: SurfaceCase;
-  /** The generative UI that the thread shows before a request. */
+  /** The generative UI that the thread shows before a request, in place of `before`. */
   shown?: SurfaceCase;
   violations?: { rule: string; severity: "error" | "warning" }[];
   denied_calls?: number;
@@ -52,6 +58,11 @@ const policyCase = closed(
   "One case.",
   {
     name: text("What the case shows.", 200),
+    before: list(
+      "Events and requests of the thread that pass before the event, in order: what the client was shown, and the clicks that were used.",
+      { ...open, description: "An AG-UI event or a RunAgentInput." },
+      1000,
+    ),
     event: { ...open, description: "An AG-UI event, an envelope or a RunAgentInput." },
     capability: closed("The token presented; absent means none.", {
       id: text("Its id."),
@@ -69,7 +80,9 @@ const policyCase = closed(
       "The call an event belongs to.",
       {
         name: text("The tool's name."),
-        arguments: { type: "string", description: "The whole text of its arguments." },
+        arguments: {
+          description: "The whole text of its arguments, or the object that it stands for.",
+        },
       },
       ["name"],
     ),
@@ -102,6 +115,10 @@ const policyCase = closed(
         rule: text("The rule that blocks."),
         reason: text("The reason.", 1000),
         reason_code: text("Its code."),
+        component: text(
+          "The component of the surface that is named, as a2ui:Button:SURFACE/ID.",
+          2048,
+        ),
       },
       ["decision"],
     ),
@@ -131,5 +148,8 @@ export function readCaseFile(
   const read = readYaml(source, file, DEFAULT_POLICY_LIMITS);
   if (read.value === undefined) return { issues: read.issues };
   const issues = validateAgainstSchema(CASE_FILE_SCHEMA, read.value, read.positions, 50);
-  return issues.length > 0 ? { issues } : { file: read.value as unknown as CaseFile, issues };
+  if (issues.length > 0) return { issues };
+  const cases = read.value as unknown as CaseFile;
+  const mistakes = lintCases(cases, read.positions);
+  return mistakes.length > 0 ? { issues: mistakes } : { file: cases, issues };
 }

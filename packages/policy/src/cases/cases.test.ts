@@ -60,7 +60,7 @@ const SCHEMA = policyOf(
 );
 
 test("the same policy against itself changes nothing", () => {
-  const { subjects } = readRecording(capture, OPEN.refinements);
+  const { subjects } = readRecording(capture, OPEN);
   expect(replayRecording(OPEN, subjects, { baseline: OPEN })).toMatchObject({
     judged: 8,
     newlyBlocked: 0,
@@ -70,7 +70,7 @@ test("the same policy against itself changes nothing", () => {
 });
 
 test("a capture is judged with the whole arguments of its calls", () => {
-  const { subjects, skipped } = readRecording(capture, SCHEMA.refinements);
+  const { subjects, skipped } = readRecording(capture, SCHEMA);
   expect(skipped).toMatchObject([{ position: 9 }]);
   const report = replayRecording(SCHEMA, subjects);
   expect(report.samples[0]).toMatchObject({
@@ -100,7 +100,7 @@ test("log entries are judged again from what a receipt says", () => {
   const policy = policyOf(sampleText("policy-submit-scope.yaml"));
   const { subjects } = readRecording(
     [entry(7, "cap-1", true), entry(8, "<none>", false), entry(9, "<none>", true)],
-    policy.refinements,
+    policy,
   );
   const report = replayRecording(policy, subjects);
   expect(report).toMatchObject({ unchanged: 2, newlyBlocked: 1, partial: 3 });
@@ -108,7 +108,7 @@ test("log entries are judged again from what a receipt says", () => {
 });
 
 test("an operator's action is not evaluated again; an event that imitates one is", () => {
-  const { refinements } = policyOf(sampleText("policy-submit-scope.yaml"));
+  const policy = policyOf(sampleText("policy-submit-scope.yaml"));
   const actOf = (agent: string) => ({
     seq: 10,
     direction: "inbound",
@@ -120,18 +120,18 @@ test("an operator's action is not evaluated again; an event that imitates one is
       allowed: true,
     },
   });
-  expect(readRecording([actOf("<operator>")], refinements)).toMatchObject({
+  expect(readRecording([actOf("<operator>")], policy)).toMatchObject({
     subjects: [],
     skipped: [{ problem: "an act of an operator" }],
   });
-  expect(readRecording([actOf("support")], refinements)).toMatchObject({
+  expect(readRecording([actOf("support")], policy)).toMatchObject({
     subjects: [{ position: 10, allowed: true }],
     skipped: [],
   });
 });
 
 test("a run that an operator ended is not a policy decision, and only the rule shows it", () => {
-  const { refinements } = policyOf(sampleText("policy-submit-scope.yaml"));
+  const policy = policyOf(sampleText("policy-submit-scope.yaml"));
   const stop = (rule: string) => ({
     seq: 11,
     direction: "outbound",
@@ -144,11 +144,11 @@ test("a run that an operator ended is not a policy decision, and only the rule s
       denial_reason: "stopped by operator admin-1a2b3c4d",
     },
   });
-  expect(readRecording([stop("gateway/operator-stop")], refinements)).toMatchObject({
+  expect(readRecording([stop("gateway/operator-stop")], policy)).toMatchObject({
     subjects: [],
     skipped: [{ position: 1, problem: "an act of an operator" }],
   });
-  expect(readRecording([stop("ag_ui.blocked")], refinements).subjects).toHaveLength(1);
+  expect(readRecording([stop("ag_ui.blocked")], policy).subjects).toHaveLength(1);
 });
 
 const BROWSERS = `ag_ui: { allow_display_without_capability: true }
@@ -186,7 +186,7 @@ test.each([
   "what a rule says about the state names the path: %s",
   (_what, line, path) => {
     const strict = policyOf(BROWSERS);
-    const { subjects } = readRecording([line], strict.refinements);
+    const { subjects } = readRecording([line], strict);
     const [sample] = replayRecording(strict, subjects).samples;
     expect(sample).toMatchObject({ change: "newly blocked", rule: "ag_ui.capability", path });
   },
@@ -196,9 +196,9 @@ test("each policy judges by its own classes", () => {
   const before = policyOf("ag_ui: { allow_display_without_capability: true }\n");
   const after = policyOf(BROWSERS);
   const lines = [{ type: "STATE_SNAPSHOT", snapshot: { ui: { x: 1 } } }];
-  const report = replayRecording(after, readRecording(lines, after.refinements).subjects, {
+  const report = replayRecording(after, readRecording(lines, after).subjects, {
     baseline: before,
-    baselineSubjects: readRecording(lines, before.refinements).subjects,
+    baselineSubjects: readRecording(lines, before).subjects,
   });
   expect(report).toMatchObject({
     newlyAllowed: 1,

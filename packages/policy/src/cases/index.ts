@@ -8,3 +8,5 @@ export { runCases } from "./run-cases.js";
 export type { CaseReport, CaseResult } from "./run-cases.js";
 export { readSubject } from "./subject.js";
 export type { Subject, SubjectContext, SubjectResult } from "./subject.js";
+export { FileThread } from "./thread.js";
+export type { ThreadContext, ThreadPolicy, UiSubject, UiSubjectResult } from "./thread.js";

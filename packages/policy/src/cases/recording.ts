@@ -1,18 +1,17 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { AgUiEvent, Message } from "@countersign/wire";
+import type { Message } from "@countersign/wire";
 import { ClientState } from "../classify/client-state.js";
 import type { EventFacts } from "../classify/facts.js";
-import type { Refinements } from "../classify/refinement.js";
 import { asObject } from "../base/json-object.js";
 import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import { OPERATOR_AGENT, OPERATOR_STOP_RULE } from "../vocabulary/operator.js";
 import type { Transport } from "../compile/facts.js";
-import type { Subject } from "./subject.js";
-import { readSubject } from "./subject.js";
+import { FileThread } from "./thread.js";
+import type { ThreadPolicy, UiSubject } from "./thread.js";
 
 /** One recorded event or request to evaluate again. */
-export type RecordedSubject = Subject & {
+export type RecordedSubject = UiSubject & {
   /** Its position: the line of a capture, the sequence number of a log entry. */
   readonly position: number;
   readonly transport: Transport;
@@ -32,13 +31,14 @@ export type Recording = {
 
 /**
  * Prepares a recording for evaluation. A line is a native event, an envelope, a request, one of
- * these under `event`, `data` or `input`, or a log entry with its `receipt`.
+ * these under `event`, `data` or `input`, or a log entry with its `receipt`. Generative UI is read
+ * like in the gateway; a recording is one thread.
  */
-export function readRecording(lines: readonly JsonValue[], refinements: Refinements): Recording {
+export function readRecording(lines: readonly JsonValue[], policy: ThreadPolicy): Recording {
   const calls = collectCalls(lines);
   const subjects: RecordedSubject[] = [];
   const skipped: { position: number; problem: string }[] = [];
-  let client = new ClientState({}, [], { sent: [] });
+  const thread = new FileThread(policy, new ClientState({}, [], { sent: [] }));
   lines.forEach((line, index) => {
     const position = index + 1;
     const object = asObject(line);
@@ -50,14 +50,14 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
       return;
     }
     const value = unwrap(line);
-    const { subject, problem } = readSubject(value, { ...calls, refinements, client });
+    const { subject, problem } = thread.read(value, calls);
     if (subject === undefined) return void skipped.push({ position, problem });
     const facts = asOfNow(subject.facts);
     const transport = transportOf(object);
     subjects.push({ ...subject, facts, position, transport, isPartial: false });
     // A capture contains delivered events.
-    if (facts.source === "RUN_AGENT_INPUT") client = clientOf(subject.value);
-    else if (facts.source !== "ENVELOPE") client.see(subject.value as unknown as AgUiEvent);
+    thread.see(subject);
+    if (facts.source === "RUN_AGENT_INPUT") thread.client = clientOf(subject.value);
   });
   return { subjects, skipped };
 }

@@ -104,10 +104,12 @@ function decide(
   subject: RecordedSubject,
   scopes: readonly string[] | undefined,
 ): Decision {
-  const { facts, transport, isPartial, value } = subject;
+  const { facts, transport, isPartial, value, surface, requests } = subject;
   const capability = capabilityOf(policy, subject, scopes);
   return policy.evaluate({
     event: facts,
+    surface,
+    requests,
     transport,
     counters: NO_COUNTERS,
     capability,

@@ -1,3 +1,5 @@
+import { isJsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { ClientState } from "../classify/client-state.js";
 import type { CompiledPolicy } from "../compile/compile.js";
 import type { Decision, Denial } from "../compile/decision.js";
@@ -5,10 +7,13 @@ import type { CapabilityFacts, DecisionFacts } from "../compile/facts.js";
 import type { CounterBook } from "../counters/book.js";
 import { createCounterBook } from "../counters/book.js";
 import type { Expectation, PolicyCase } from "./case-file.js";
-import type { Subject } from "./subject.js";
-import { readSubject } from "./subject.js";
+import { formatTarget } from "../vocabulary/target.js";
 import { surfaceOfCase, threadOfCase } from "./surface-case.js";
-import { addRequests, matchSurfaceRequest, readSurfaceRequests } from "../surface/request.js";
+import { FileThread, withRequests } from "./thread.js";
+import type { ThreadContext, UiSubject, UiSubjectResult } from "./thread.js";
+import { readSubject } from "./subject.js";
+import type { Subject } from "./subject.js";
+import { matchSurfaceRequest, readSurfaceRequests } from "../surface/request.js";
 import { addSurface } from "../surface/view.js";
 
 /** The result of one case. */
@@ -29,7 +34,6 @@ export type CaseReport = {
   readonly rules: readonly string[];
 };
 
-const CALL_ID_FIELD = "toolCallId";
 const KEYS = { session: "case", agent: "case", connection: "case", capability: "case" };
 
 /** Runs cases against a policy, each with its own counters. */
@@ -44,12 +48,12 @@ export function runCases(policy: CompiledPolicy, cases: readonly PolicyCase[]): 
 }
 
 function runCase(policy: CompiledPolicy, entry: PolicyCase): CaseResult {
-  const { subject, problem } = readCaseSubject(policy, entry);
+  const book = createCounterBook(policy.limits);
+  const { subject, problem } = readCaseSubject(policy, entry, book);
   if (subject === undefined) {
     return { name: entry.name, passed: false, differences: [problem], hit: [] };
   }
-  const book = createCounterBook(policy.limits);
-  const facts = factsOf(entry, withUi(entry, subject, policy), book, policy);
+  const facts = factsOf(entry, subject, book, policy);
   const decision = policy.evaluate(facts);
   const steps = policy.explain(facts).steps.filter(({ outcome }) => outcome !== "passed");
   const differences = compareWith(entry.expect, decision);
@@ -61,33 +65,73 @@ function runCase(policy: CompiledPolicy, entry: PolicyCase): CaseResult {
   };
 }
 
-function readCaseSubject(policy: CompiledPolicy, entry: PolicyCase) {
-  const callId = entry.event[CALL_ID_FIELD];
-  const id = typeof callId === "string" ? callId : "";
-  const { tool } = entry;
-  return readSubject(entry.event, {
-    refinements: policy.refinements,
-    ...(entry.direction === undefined ? {} : { direction: entry.direction }),
-    ...(entry.client_tools === undefined ? {} : { clientTools: new Set(entry.client_tools) }),
-    ...(entry.client_state === undefined ? {} : { client: new ClientState(entry.client_state) }),
+/** Reads the events before, in order, and then the event of the case. */
+function readCaseSubject(
+  policy: CompiledPolicy,
+  entry: PolicyCase,
+  book: CounterBook,
+): UiSubjectResult {
+  const { tool, direction } = entry;
+  const id = callIdOf(entry.event);
+  const tools = entry.client_tools && { clientTools: new Set(entry.client_tools) };
+  const context: ThreadContext = {
+    ...tools,
+    ...(direction === undefined ? {} : { direction }),
     ...(tool === undefined ? {} : { toolNames: new Map([[id, tool.name]]) }),
-    ...(tool?.arguments === undefined ? {} : { toolArguments: new Map([[id, tool.arguments]]) }),
-  });
+    ...(tool?.arguments === undefined
+      ? {}
+      : { toolArguments: new Map([[id, textOf(tool.arguments)]]) }),
+  };
+  const client = new ClientState(entry.client_state ?? {});
+  const event = asSent(entry.event);
+  if (entry.surface !== undefined || entry.shown !== undefined) {
+    const { refinements } = policy;
+    const { subject, problem } = readSubject(event, { ...context, refinements, client });
+    return subject === undefined ? { problem } : { subject: asDescribed(entry, subject, policy) };
+  }
+  const thread = new FileThread(policy, client);
+  for (const [index, value] of (entry.before ?? []).entries()) {
+    const { subject, problem } = thread.read(asSent(value), tools);
+    if (subject === undefined) return { problem: `before.${index}: ${problem}` };
+    const decision = policy.evaluate(factsOf({ ...entry, repeat: 1 }, subject, book, policy));
+    if (!decision.allow) {
+      const why = `${decision.rule}: ${decision.reason}`;
+      return {
+        problem: `before.${index} does not pass (${why}). Fix: put in "before" only what the thread was shown`,
+      };
+    }
+    book.commit(subject.facts, KEYS, 0);
+    thread.see(subject);
+  }
+  return thread.read(event, context);
 }
 
-/** A subject with its generative UI, or with its clicks. */
-type UiSubject = Subject & Pick<DecisionFacts, "surface" | "requests">;
+function callIdOf({ toolCallId }: JsonObject): string {
+  return typeof toolCallId === "string" ? toolCallId : "";
+}
 
-function withUi(entry: PolicyCase, subject: Subject, { refinements }: CompiledPolicy): UiSubject {
+/** AG-UI has texts where a person writes an object. */
+function asSent(event: JsonObject): JsonObject {
+  const { type, content } = event;
+  if (type !== "TOOL_CALL_RESULT" || !isJsonObject(content)) return event;
+  return { ...event, content: textOf(content) };
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The subject with the interface that `surface` or `shown` describes. */
+function asDescribed(entry: PolicyCase, subject: Subject, policy: CompiledPolicy): UiSubject {
   const { facts, value } = subject;
   if (facts.direction === "inbound") {
     const thread = threadOfCase(entry.shown);
     const requests = readSurfaceRequests(value).map((one) => matchSurfaceRequest(one, thread));
-    return { value, facts: addRequests(facts, requests, refinements), requests };
+    return withRequests(subject, requests, policy);
   }
   if (entry.surface === undefined) return subject;
   const surface = surfaceOfCase(entry.surface);
-  return { value, facts: addSurface(facts, surface.facts, refinements), surface };
+  return { value, facts: addSurface(facts, surface.facts, policy.refinements), surface };
 }
 
 function factsOf(
@@ -150,6 +194,9 @@ function compareWith(expected: Expectation, decision: Decision): string[] {
   check("rule", expected.rule, denial?.rule);
   check("reason", expected.reason, denial?.reason);
   check("reason_code", expected.reason_code, denial?.reasonCode);
+  const { type, id } = denial?.component ?? {};
+  const component = type && id && formatTarget({ component_type: type, component_id: id });
+  check("component", expected.component, component);
   return differences;
 }
 

@@ -11,7 +11,7 @@ import type {
   PolicyDocument,
   TraceStep,
 } from "@countersign/policy";
-import { readSubject } from "@countersign/policy/cases";
+import { FileThread } from "@countersign/policy/cases";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
@@ -111,8 +111,7 @@ function explainEvent(file: string, flags: Flags): void {
     return;
   }
   const policy = compilePolicyFile(flags.policy);
-  const { subject, problem } = readSubject(value, {
-    refinements: policy.refinements,
+  const { subject, problem } = new FileThread(policy).read(value, {
     direction: flags.inbound === true ? "inbound" : "outbound",
     ...(flags.clientTool === undefined ? {} : { clientTools: new Set(flags.clientTool) }),
   });
@@ -123,6 +122,8 @@ function explainEvent(file: string, flags: Flags): void {
       : { id: "cap-explain", status: flags.status, scopes: flags.scope };
   const { decision, steps } = policy.explain({
     event: subject.facts,
+    surface: subject.surface,
+    requests: subject.requests,
     transport: flags.transport,
     counters: NO_COUNTERS,
     capability,

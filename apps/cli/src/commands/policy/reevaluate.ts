@@ -19,13 +19,13 @@ export async function reevaluate(
   { source, limit, log, baseline, scopes, samples }: ReevaluateOptions,
 ): Promise<ReplayReport & { readonly unused: number }> {
   const { lines, broken } = await readRecordingLines(source, limit, log);
-  const { subjects, skipped } = readRecording(lines, policy.refinements);
+  const { subjects, skipped } = readRecording(lines, policy);
   const options: ReplayOptions = {
     maxSamples: samples,
     ...(scopes === undefined ? {} : { scopes }),
     ...(baseline === undefined
       ? {}
-      : { baseline, baselineSubjects: readRecording(lines, baseline.refinements).subjects }),
+      : { baseline, baselineSubjects: readRecording(lines, baseline).subjects }),
   };
   return { ...replayRecording(policy, subjects, options), unused: skipped.length + broken };
 }

@@ -78,10 +78,7 @@ test("a browser message named like an operator act is recorded as the browser's,
   });
   await vi.waitFor(() => expect(messages()).toHaveLength(1));
   const entries = fixture.recorder.drafts as unknown as JsonObject[];
-  const { subjects, skipped } = readRecording(
-    entries,
-    compilePolicy(loadPolicy(OPEN_POLICY)).refinements,
-  );
+  const { subjects, skipped } = readRecording(entries, compilePolicy(loadPolicy(OPEN_POLICY)));
   expect(skipped).toEqual([]);
   const act = { eventType: "custom", customName: "operator.capability-issue" };
   expect(subjects.map(({ facts }) => facts)).toContainEqual(expect.objectContaining(act));

@@ -6,6 +6,7 @@ import type {
   PolicyMode,
   ViolationFacts,
 } from "@countersign/policy";
+import { isRenderTool } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { DecisionRequest, DecisionResult } from "../../event/judge.js";
@@ -18,7 +19,6 @@ import type { ContentWatch } from "./content.js";
 import { ownDenial, permitWithObserved, wouldBlockRulesOf } from "./denial.js";
 import type { Guard } from "./guard.js";
 import type { RunView } from "./run-view.js";
-import { isRenderTool } from "./surfaces.js";
 import type { SurfaceWatch } from "./surfaces.js";
 
 /** The state of one run that the rules read. */

@@ -1,26 +1,9 @@
-import { isCountersignError, isJsonObject } from "@countersign/core";
-import type { JsonValue } from "@countersign/core";
-import { CLIENT_PATCH_LIMITS, addSurface } from "@countersign/policy";
+import { SurfacePayloads, addSurface, isRenderTool, payloadOfCall } from "@countersign/policy";
 import { createSurfaceModel } from "@countersign/surface";
 import type { SurfaceModel, SurfacePayload } from "@countersign/surface";
-import type { AgUiEvent, EventOf, JsonPatch, ToolCall } from "@countersign/wire";
-import { applyJsonPatch } from "@countersign/wire/reduce";
+import type { AgUiEvent, ToolCall } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
-
-/** Types of activities that clients draw as an interface. */
-const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
-
-/** Tools whose arguments a client, or the middleware before it, draws. */
-const RENDER_TOOLS: ReadonlySet<string> = new Set(["render_a2ui", "generateSandboxedUi"]);
-
-/** Characters of activities that the patches of one run may have read again: each patch is judged with all that it changes. */
-const MAX_REREAD = 256 * 1024 * 1024;
-
-/** Whether the arguments of a tool are an interface: its calls are held until they are complete. */
-export function isRenderTool(name: string): boolean {
-  return RENDER_TOOLS.has(name);
-}
 
 /**
  * The interfaces that the agent draws in one run. An event is read before its decision and taken back if it is blocked, so the model has
@@ -28,12 +11,13 @@ export function isRenderTool(name: string): boolean {
  */
 export class SurfaceWatch {
   readonly #run: Pick<Run, "client" | "policy">;
-  #reread = 0;
+  readonly #payloads: SurfacePayloads;
   /** Created with the first event that draws. */
   #model: SurfaceModel | undefined;
 
   constructor(run: Pick<Run, "client" | "policy">) {
     this.#run = run;
+    this.#payloads = new SurfacePayloads(run.client);
   }
 
   /** The interfaces that the client has; undefined while nothing was drawn. */
@@ -50,8 +34,8 @@ export class SurfaceWatch {
 
   /** Reads a tool call of a message list. */
   readCall(context: EventContext, { id, function: { name, arguments: text } }: ToolCall): void {
-    if (!isRenderTool(name)) return;
-    this.#apply(context, { kind: "arguments", toolCallId: id, name, text, complete: true });
+    const payload = payloadOfCall(id, name, text);
+    if (payload !== undefined) this.#apply(context, payload);
   }
 
   /** Takes back what was read from an event that is not delivered. */
@@ -85,73 +69,11 @@ export class SurfaceWatch {
     { facts }: EventContext,
     held: readonly EventContext[],
   ): SurfacePayload | undefined {
-    switch (event.type) {
-      case "ACTIVITY_SNAPSHOT": {
-        const { messageId, activityType, content, replace } = event;
-        // A client that has the activity ignores it. Activities of earlier runs are known by their ids alone: a page that was opened since
-        // may not have them.
-        const known = this.#run.client.activity(messageId)?.content;
-        const isKept = replace === false && known !== undefined;
-        return isKept ? undefined : { kind: "activity", messageId, activityType, content };
-      }
-      case "ACTIVITY_DELTA":
-        return this.#afterDelta(event);
-      case "TOOL_CALL_END": {
-        const name = facts?.toolCalls?.[0]?.name ?? "";
-        if (!isRenderTool(name)) return undefined;
-        const { toolCallId } = event;
-        const text = held.map(({ event: one }) => argumentsIn(one)).join("");
-        return { kind: "arguments", toolCallId, name, text, complete: true };
-      }
-      case "TOOL_CALL_RESULT": {
-        const { toolCallId, content } = event;
-        return { kind: "result", toolCallId, content: content as JsonValue };
-      }
-      case "RUN_FINISHED":
-        return isJsonObject(event.result)
-          ? { kind: "resource", sourceId: event.runId, content: event.result }
-          : undefined;
-      default:
-        return undefined;
-    }
-  }
-
-  /** The activity after a patch, with the type that the patch gives it. */
-  #afterDelta(event: EventOf<"ACTIVITY_DELTA">): SurfacePayload | undefined {
-    const { messageId, activityType, patch } = event;
-    const before = this.#run.client.activity(messageId);
-    if (!INTERFACES.has(activityType) && !INTERFACES.has(before?.type ?? "")) return undefined;
-    if (before?.content !== undefined && this.#reread < MAX_REREAD) {
-      this.#reread += lengthOf(before.content);
-    }
-    const isKnown = before?.content !== undefined && this.#reread < MAX_REREAD;
-    const content = isKnown ? patched(before.content, patch) : undefined;
-    // The model reports content that is not known as unreadable, and the policy blocks it.
-    return { kind: "activity", messageId, activityType, content: content ?? null };
-  }
-}
-
-/** Characters of all texts and one for each value. */
-function lengthOf(value: JsonValue): number {
-  let length = 0;
-  const open: JsonValue[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    length += typeof next === "string" ? next.length + 1 : 1;
-    if (typeof next === "object" && next !== null) {
-      for (const inner of Object.values(next)) open.push(inner);
-    }
-  }
-  return length;
-}
-
-/** A copy with the patch applied: later patches change the original in place, and the model keeps what it reads. */
-function patched(content: JsonValue, patch: JsonPatch): JsonValue | undefined {
-  try {
-    const result = applyJsonPatch(content, patch, CLIENT_PATCH_LIMITS);
-    return result.applied ? structuredClone(result.document) : undefined;
-  } catch (error) {
-    if (!isCountersignError(error)) throw error;
-    return undefined;
+    if (event.type !== "TOOL_CALL_END") return this.#payloads.of(event);
+    const name = facts?.toolCalls?.[0]?.name ?? "";
+    if (!isRenderTool(name)) return undefined;
+    const text = held.map(({ event: one }) => argumentsIn(one)).join("");
+    return payloadOfCall(event.toolCallId, name, text);
   }
 }
 
