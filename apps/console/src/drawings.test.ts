@@ -16,6 +16,8 @@ const POLICY = `hushspec: "0.1.0"
 rules:
   ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
   ag_ui_inbound: { default: allow }
+  ag_ui_tools: { allow_agent_results: true }
+  ag_ui_messages: { lists: open }
   ag_ui_surfaces: { catalogues: [{ id: "${CATALOGUE}" }], urls: { hosts: [images.example.org] } }
   ag_ui_apps: { servers: [maps], resources: [{ uri: "ui://*" }] }
   ag_ui_request: { forwarded_props: { allow: [a2uiAction] } }
@@ -85,6 +87,59 @@ const DEEP = activity("deep", "a2ui-surface", {
   ],
 });
 
+const operationsOf = (one: object): object => (one as { content: object }).content;
+const argumentsOf = (action: string): string =>
+  JSON.stringify({
+    surfaceId: `args_${action}`,
+    catalogId: CATALOGUE,
+    components: [
+      { id: "root", component: "Button", child: "t", action: { event: { name: action } } },
+      { id: "t", component: "Text", text: "View receipt" },
+    ],
+  });
+const streamed = (toolCallId: string, action: string): object[] => [
+  { type: "TOOL_CALL_START", toolCallId, toolCallName: "render_a2ui" },
+  { type: "TOOL_CALL_ARGS", toolCallId, delta: argumentsOf(action) },
+  { type: "TOOL_CALL_END", toolCallId },
+];
+const listed = (id: string, one: object): object => ({
+  id,
+  role: "activity",
+  activityType: "a2ui-surface",
+  content: operationsOf(one),
+});
+
+/** Draws through arguments of a tool, a result, and a message list; each also with what is blocked. */
+const CHANNELS: readonly object[] = [
+  ...streamed("c1", "view_receipt"),
+  ...streamed("c2", "transfer_all"),
+  { type: "TOOL_CALL_START", toolCallId: "c3", toolCallName: "search" },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c3", delta: "{}" },
+  { type: "TOOL_CALL_END", toolCallId: "c3" },
+  {
+    type: "TOOL_CALL_RESULT",
+    messageId: "r3",
+    toolCallId: "c3",
+    content: JSON.stringify(operationsOf(card("found", "view_found"))),
+  },
+  { type: "TOOL_CALL_START", toolCallId: "c4", toolCallName: "search" },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c4", delta: "{}" },
+  { type: "TOOL_CALL_END", toolCallId: "c4" },
+  {
+    type: "TOOL_CALL_RESULT",
+    messageId: "r4",
+    toolCallId: "c4",
+    content: JSON.stringify(operationsOf(card("poisoned", "grant_access"))),
+  },
+  {
+    type: "MESSAGES_SNAPSHOT",
+    messages: [
+      listed("l1", card("listed", "view_listed")),
+      listed("l2", card("swapped", "pay_now")),
+    ],
+  },
+];
+
 /** Draws a card, the same card with another action, an app and a page of HTML. */
 const AGENT: FakeScript = ({ body }) => {
   const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
@@ -111,6 +166,7 @@ const AGENT: FakeScript = ({ body }) => {
             }),
           ]
         : []),
+      ...(runId === "run-4" ? CHANNELS : []),
       { type: "RUN_FINISHED", threadId, runId },
     ].map(sseFrame),
   };
@@ -138,6 +194,7 @@ beforeAll(async () => {
   await opened.talk("alice", "run-1");
   await opened.talk("alice", "run-2", press("view_invoice"));
   await opened.talk("alice", "run-3", press("transfer_money"));
+  await opened.talk("alice", "run-4");
 }, PATIENCE);
 afterAll(() => opened?.stop());
 
@@ -205,12 +262,42 @@ test.skipIf(hasNoBrowser)(
   PATIENCE,
 );
 
-test.skipIf(hasNoBrowser).each([1280, 390])(
-  "drawn interfaces have no fault that axe finds, in light and dark, and fit a screen of %d",
-  async (width) => {
+test.skipIf(hasNoBrowser)(
+  "arguments of a rendering tool, tool results and message lists are drawn like activities",
+  async () => {
+    const page = await opened.open("#/runs/alice/run-4");
+    const steps = conversationOf(page).locator(".step");
+    const shown = steps.and(page.locator(":not(.ghost)")).locator(".drawing");
+    const withheld = steps.and(page.locator(".ghost")).locator(".drawing");
+    await shown.getByText("view_listed").waitFor();
+    const seen = (await shown.allTextContents()).join("\n");
+    for (const action of ["view_receipt", "view_found", "view_listed"])
+      expect(seen).toContain(`→ ${action}`);
+    const blocked = (await withheld.allTextContents()).join("\n");
+    for (const action of ["transfer_all", "grant_access", "pay_now"]) {
+      expect(seen).not.toContain(action);
+      expect(blocked).toContain(`→ ${action}`);
+    }
+    expect(await withheld.locator(".decided").count()).toBe(3);
+    expect(opened.pageErrors).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE,
+);
+
+test
+  .skipIf(hasNoBrowser)
+  .each(
+    [1280, 390].flatMap((width) => [
+      [width, "run-1", "ui://maps/route"] as const,
+      [width, "run-4", "view_listed"] as const,
+    ]),
+  )(
+  "drawn interfaces have no fault that axe finds, in light and dark, and fit a screen of %d: %s",
+  async (width, run, last) => {
     const context = { viewport: { width, height: 844 } };
-    const page = await opened.open("#/runs/alice/run-1", { context });
-    await conversationOf(page).getByText("ui://maps/route").first().waitFor();
+    const page = await opened.open(`#/runs/alice/${run}`, { context });
+    await conversationOf(page).getByText(last).first().waitFor();
     const faults: string[] = [];
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -218,7 +305,7 @@ test.skipIf(hasNoBrowser).each([1280, 390])(
         ...(await findFaults(page, colorScheme === "dark" ? "color-contrast" : undefined)),
       );
       if (pictures === undefined) continue;
-      const path = join(pictures, `drawings-${width}-${colorScheme}.png`);
+      const path = join(pictures, `drawings-${run}-${width}-${colorScheme}.png`);
       await conversationOf(page).screenshot({ path, animations: "disabled" });
     }
     expect(faults).toEqual([]);

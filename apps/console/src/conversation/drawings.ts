@@ -86,7 +86,49 @@ class Reader {
 
   /** Draws an event; undefined when it draws nothing. */
   readEvent(event: Payload, reason: string | undefined, isBlocked: boolean): Drawn | undefined {
-    const payload = this.#payloadOf(event, isBlocked);
+    if (event["type"] === "MESSAGES_SNAPSHOT") return this.#readList(event, reason, isBlocked);
+    return this.#draw(this.#payloadOf(event, isBlocked), reason, isBlocked);
+  }
+
+  /** Draws the messages of a list that the person did not have; a list repeats the others. */
+  #readList(list: Payload, reason: string | undefined, isBlocked: boolean): Drawn | undefined {
+    const messages = Array.isArray(list["messages"]) ? (list["messages"] as JsonValue[]) : [];
+    if (!isBlocked) this.#follow(list);
+    const drawn = messages
+      .flatMap((message) => payloadsOfMessage(message))
+      .flatMap((payload) => this.#draw(payload, reason, isBlocked, true) ?? []);
+    if (drawn.length === 0) return undefined;
+    return {
+      surfaces: drawn.flatMap(({ surfaces }) => surfaces),
+      problems: [...new Set(drawn.flatMap(({ problems }) => problems))],
+      reason,
+    };
+  }
+
+  /** A list removes the activities that it leaves out. */
+  #follow(list: Payload): void {
+    const before = this.#activityIds();
+    try {
+      this.#reducer.push(list as AgUiEvent);
+    } catch {
+      return;
+    }
+    const after = new Set(this.#activityIds());
+    const messageIds = before.filter((id) => !after.has(id));
+    if (messageIds.length > 0) this.#model.apply({ kind: "removal", messageIds });
+  }
+
+  #activityIds(): string[] {
+    const { messages } = this.#reducer.snapshot();
+    return messages.filter(({ role }) => role === "activity").map(({ id }) => id);
+  }
+
+  #draw(
+    payload: SurfacePayload | undefined,
+    reason: string | undefined,
+    isBlocked: boolean,
+    isOnlyNew = false,
+  ): Drawn | undefined {
     if (payload === undefined || payload.kind === "removal") return undefined;
     if (!this.#isWithin(payload)) {
       return { surfaces: [], problems: ["The run draws more than this page reads."], reason };
@@ -101,7 +143,8 @@ class Reader {
           : payload.toolCallId;
     const surfaces = facts.isSurface ? this.#model.drawings(source, MAX_COMPONENTS) : [];
     if (isBlocked) this.#model.undo();
-    if (!facts.isSurface) return undefined;
+    const isNew = facts.components.length > 0 || facts.problems.length > 0;
+    if (!facts.isSurface || (isOnlyNew && !isNew)) return undefined;
     const problems = facts.problems.flatMap(({ isUndecided, sentence }) =>
       isUndecided ? withoutFix(sentence) : [],
     );
@@ -114,8 +157,9 @@ class Reader {
   }
 
   #readMessage(message: JsonValue): void {
-    const payload = payloadOfMessage(message);
-    if (payload !== undefined && this.#isWithin(payload)) this.#model.apply(payload);
+    for (const payload of payloadsOfMessage(message)) {
+      if (this.#isWithin(payload)) this.#model.apply(payload);
+    }
   }
 
   #payloadOf(event: Payload, isBlocked: boolean): SurfacePayload | undefined {
@@ -174,17 +218,29 @@ class Reader {
   }
 }
 
-/** What a message of a request draws: an activity, or the result of a tool. */
-function payloadOfMessage(message: JsonValue): SurfacePayload | undefined {
+/** What a message draws: an activity, the arguments of its calls, or the result of a tool. */
+function payloadsOfMessage(message: JsonValue): SurfacePayload[] {
   const id = ownMember(message, "id");
   const content = ownMember(message, "content");
-  if (content === undefined) return undefined;
-  if (ownMember(message, "role") === "activity" && typeof id === "string") {
+  const role = ownMember(message, "role");
+  const calls = ownMember(message, "toolCalls");
+  if (role === "assistant" && Array.isArray(calls)) return calls.flatMap(payloadOfCall);
+  if (content === undefined) return [];
+  if (role === "activity" && typeof id === "string") {
     const activityType = String(ownMember(message, "activityType"));
-    return { kind: "activity", messageId: id, activityType, content };
+    return [{ kind: "activity", messageId: id, activityType, content }];
   }
   const toolCallId = ownMember(message, "toolCallId");
-  return typeof toolCallId === "string" ? { kind: "result", toolCallId, content } : undefined;
+  return typeof toolCallId === "string" ? [{ kind: "result", toolCallId, content }] : [];
+}
+
+function payloadOfCall(call: JsonValue): SurfacePayload[] {
+  const toolCallId = ownMember(call, "id");
+  const name = ownMember(ownMember(call, "function"), "name");
+  const text = ownMember(ownMember(call, "function"), "arguments");
+  return typeof toolCallId === "string" && typeof name === "string" && typeof text === "string"
+    ? [{ kind: "arguments", toolCallId, name, text, complete: true }]
+    : [];
 }
 
 /** An operator reads what happened; the remedy is for the agent's developer. */

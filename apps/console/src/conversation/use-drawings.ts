@@ -15,7 +15,7 @@ type Loaded = {
   readonly before: KeptRun | undefined;
 };
 
-const DRAWS = /^(?:ACTIVITY_|TOOL_CALL_RESULT$|TOOL_CALL_END$)/u;
+const DRAWS = /^(?:ACTIVITY_|TOOL_CALL_RESULT$|TOOL_CALL_END$|MESSAGES_SNAPSHOT$)/u;
 
 /** Reads the interfaces of a run. The code for it is loaded when a run may have some. */
 export function useDrawings(
