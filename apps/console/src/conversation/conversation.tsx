@@ -115,7 +115,10 @@ function NoContent({ problem }: { readonly problem: ControlProblem }): ReactNode
   );
 }
 
-function titleOf({ kind, entries }: Step): string {
+function titleOf({ kind, entries }: Step, drawings: LoadedDrawings | undefined): string {
+  // A message list is a change of the state; with a surface it is what the person saw.
+  if (kind === "state" && entries.some(({ seq }) => drawings?.drawn.has(seq)))
+    return TITLES.activity;
   const isCustom = typeof entries[0]?.receipt.event_type === "object";
   return isCustom && entries[0]?.tool === undefined ? "Custom event" : TITLES[kind];
 }
@@ -135,7 +138,7 @@ function StepView({
   return (
     <li className={`step step-${kind}${isGhost ? " ghost" : ""}`}>
       <p className="step-head">
-        <strong>{titleOf(step)}</strong>{" "}
+        <strong>{titleOf(step, drawings)}</strong>{" "}
         {PLAIN.has(name) && kind !== "lifecycle" ? null : <Text value={name} />}
         {place === "" ? null : (
           <span className="faint">

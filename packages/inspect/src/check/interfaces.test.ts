@@ -51,6 +51,87 @@ test("the report names each convention of an interface", () => {
   expect(check().features.some((feature) => feature.startsWith("A2UI"))).toBe(false);
 });
 
+test.each([
+  [
+    "a message list",
+    "A2UI 0.9",
+    [
+      {
+        type: "MESSAGES_SNAPSHOT",
+        messages: [
+          {
+            id: "a1",
+            role: "activity",
+            activityType: "a2ui-surface",
+            content: { a2ui_operations: [CREATE, update(COLUMN)] },
+          },
+        ],
+      },
+    ],
+  ],
+  [
+    "a tool result in a message list",
+    "A2UI 0.9",
+    [
+      {
+        type: "MESSAGES_SNAPSHOT",
+        messages: [
+          {
+            id: "m1",
+            role: "tool",
+            toolCallId: "c1",
+            content: JSON.stringify({ a2ui_operations: [CREATE, update(COLUMN)] }),
+          },
+        ],
+      },
+    ],
+  ],
+  [
+    "a call in a message list",
+    "A2UI 0.9",
+    [
+      {
+        type: "MESSAGES_SNAPSHOT",
+        messages: [
+          {
+            id: "m1",
+            role: "assistant",
+            toolCalls: [
+              {
+                id: "c1",
+                type: "function",
+                function: {
+                  name: "render_a2ui",
+                  arguments: JSON.stringify({ surfaceId: "s1", components: [COLUMN] }),
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  ],
+] satisfies [string, string, JsonObject[]][])(
+  "an interface in %s is named and judged",
+  (_, convention, events) => {
+    const { found, features } = check(...events);
+    expect(features).toContain(convention);
+    expect(found).toContainEqual(["ui/incomplete", 1]);
+  },
+);
+
+test("the page of an MCP App in the result of a run is named", () => {
+  const findings = createFindings();
+  const stream = createStreamCheck({ findings });
+  const result = {
+    contents: [{ uri: "ui://shop/view", mimeType: "text/html", text: "<p>Hi</p>" }],
+  };
+  const finish = { type: "RUN_FINISHED", threadId: "t", runId: "r", result };
+  for (const event of [RUN, finish]) stream.text(JSON.stringify(event));
+  stream.end();
+  expect(stream.summary().features).toContain("MCP Apps");
+});
+
 test("an interface that grows in snapshots is judged when the run is over", () => {
   const growing = [
     activity([CREATE]),

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { createSurfaceModel } from "@countersign/surface";
 import type {
@@ -7,7 +8,7 @@ import type {
   SurfaceProblem,
   SurfaceProblemCode,
 } from "@countersign/surface";
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 import type { RuleId } from "../rules/table.js";
 import type { Findings } from "./findings.js";
 
@@ -102,6 +103,43 @@ export class Interfaces {
         const content = event.content as JsonValue;
         return this.#apply({ kind: "result", toolCallId, content }, toolCallId, eventNumber);
       }
+      case "RUN_FINISHED": {
+        const { runId, result } = event;
+        // The answer to an MCP App that reads its page.
+        if (!isJsonObject(result)) return;
+        return this.#apply(
+          { kind: "resource", sourceId: runId, content: result },
+          runId,
+          eventNumber,
+        );
+      }
+      case "MESSAGES_SNAPSHOT":
+        for (const message of event.messages) this.#listed(message, eventNumber);
+        return;
+      default:
+    }
+  }
+
+  /** Clients draw the messages of a list like the events that would have streamed them. */
+  #listed(message: Message, eventNumber: number): void {
+    switch (message.role) {
+      case "activity": {
+        const { id: messageId, activityType, content } = message;
+        const payload = { kind: "activity", messageId, activityType, content } as const;
+        return this.#apply(payload, messageId, eventNumber);
+      }
+      case "tool": {
+        const { toolCallId } = message;
+        const content = message.content as JsonValue;
+        return this.#apply({ kind: "result", toolCallId, content }, toolCallId, eventNumber);
+      }
+      case "assistant":
+        for (const { id: toolCallId, function: call } of message.toolCalls ?? []) {
+          const { name, arguments: text } = call;
+          const payload = { kind: "arguments", toolCallId, name, text, complete: true } as const;
+          this.#apply(payload, toolCallId, eventNumber);
+        }
+        return;
       default:
     }
   }

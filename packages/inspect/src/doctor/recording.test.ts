@@ -50,6 +50,17 @@ test("interleaved connections are judged each by itself, against what each asked
   ]);
 });
 
+test("a request between events is no event, and begins a stream of its own", async () => {
+  const asked = (runId: string) =>
+    JSON.stringify({ threadId: "t", runId, state: {}, messages: [], tools: [], context: [] });
+  const lines = [asked("r"), RUN, FINISH, `{"request":${asked("r")}}`, RUN, FINISH];
+  expect((await examineRecording("x", cut(lines.join("\n")))).findings).toEqual([]);
+  const other = [asked("z"), RUN, FINISH];
+  expect(faults((await examineRecording("x", cut(other.join("\n")))).findings)).toEqual([
+    "run/requested-run",
+  ]);
+});
+
 test("a run that leaves interrupts of the one before unanswered is told", async () => {
   const interrupted =
     '{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i1","reason":"x"}]}}';

@@ -1,4 +1,4 @@
-import { createJsonSequence, utf8Length } from "@countersign/core";
+import { createJsonSequence, isJsonObject, utf8Length } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import type { EmitterProfile } from "@countersign/wire/dialects";
@@ -163,7 +163,9 @@ class Examiner {
       return;
     }
     const line = decodeRecordingLine(value);
+    const input = line === undefined ? requestIn(value) : undefined;
     if (line !== undefined) this.#record(line);
+    else if (input !== undefined) this.#request("", input);
     else this.#check("").value(value, Buffer.byteLength(text));
   }
 
@@ -173,9 +175,7 @@ class Examiner {
         this.#redacted ||= Array.isArray(line.redacted) && line.redacted.length > 0;
         return;
       case "request":
-        this.#close(line.connId, true);
-        if (this.#asked.size >= MAX_CONNECTIONS) this.#asked.clear();
-        if (line.input !== undefined) this.#asked.set(line.connId, line.input);
+        this.#request(line.connId, line.input);
         return;
       case "response":
         // A preflight or a refusal is not a stream, so nothing is missing from it.
@@ -195,6 +195,13 @@ class Examiner {
         return;
       default:
     }
+  }
+
+  /** A request begins a stream of its own. */
+  #request(connection: string, input: JsonValue | undefined): void {
+    this.#close(connection, true);
+    if (this.#asked.size >= MAX_CONNECTIONS) this.#asked.clear();
+    if (input !== undefined) this.#asked.set(connection, input);
   }
 
   #check(connection: string): StreamCheck {
@@ -292,4 +299,16 @@ function peekable(
         yield next.value;
     },
   };
+}
+
+/** The `RunAgentInput` of a line, alone or under `input` or `request`: captures keep requests beside the events. */
+function requestIn(value: JsonValue): JsonValue | undefined {
+  if (!isJsonObject(value)) return undefined;
+  return [value, value["input"], value["request"]].find(
+    (one) =>
+      isJsonObject(one) &&
+      one["type"] === undefined &&
+      typeof one["threadId"] === "string" &&
+      Array.isArray(one["messages"]),
+  );
 }
