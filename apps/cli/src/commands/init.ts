@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pageAddress } from "@countersign/core";
 import { CONFIG_SCHEMA } from "@countersign/gateway";
 import { InvalidArgumentError, Option } from "commander";
@@ -12,7 +12,7 @@ import { printJson, printLine } from "../output/print.js";
 import { isInteractive, withQuestions } from "../output/questions.js";
 import type { Terminal } from "../output/questions.js";
 import { readAddress, readPort } from "./capture/arguments.js";
-import { PRESETS, presetPolicy } from "./presets.js";
+import { PRESETS, presetCases, presetPolicy } from "./presets.js";
 import { shippedPolicy } from "../files/shipped-policy.js";
 
 const EXAMPLE = `
@@ -112,8 +112,16 @@ async function init(directory: string, flags: Flags): Promise<void> {
     printLine(`${pc.yellow("kept")}  ${file} (exists; --force overwrites it)`);
   printLine("\nNext:");
   if (directory !== ".") printLine(`  ${pc.bold(`cd ${directory}`)}`);
-  for (const [verb, purpose] of NEXT) {
-    printLine(`  ${pc.bold(`${COMMAND} ${verb}`.padEnd(COMMAND.length + 30))} ${purpose}`);
+  const cases = written.find((file) => /policy\.[\w-]+\.test\.yaml$/u.test(file));
+  const [first, ...others] = NEXT;
+  const ofPreset =
+    cases === undefined
+      ? []
+      : ([
+          [`policy test ${basename(cases)}`, "test what it decides about the interfaces"],
+        ] as const);
+  for (const [verb, purpose] of [first, ...ofPreset, ...others]) {
+    printLine(`  ${pc.bold(`${COMMAND} ${verb}`.padEnd(COMMAND.length + 35))} ${purpose}`);
   }
   // A policy that was there before may enforce.
   if (!written.includes(join(directory, "policy.yaml"))) return;
@@ -195,6 +203,7 @@ function starterFiles(
   tools: readonly string[] = [],
 ): readonly (readonly [name: string, text: string])[] {
   const preset = PRESETS[framework];
+  const cases = preset && presetCases(framework, preset);
   const policy = preset === undefined ? "policy.yaml" : `policy.${framework}.yaml`;
   return [
     ["policy.yaml", shipped("starter.yaml")],
@@ -202,6 +211,7 @@ function starterFiles(
     ["policy.schema.json", shipped("policy.schema.json")],
     ["countersign.schema.json", `${JSON.stringify(CONFIG_SCHEMA, undefined, 2)}\n`],
     ...(preset === undefined ? [] : [[policy, presetPolicy(framework, preset, tools)] as const]),
+    ...(cases === undefined ? [] : [[`policy.${framework}.test.yaml`, cases] as const]),
     ["countersign.yaml", configuration(agent, port, policy, preset?.agent)],
   ];
 }

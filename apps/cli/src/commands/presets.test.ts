@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -22,6 +22,25 @@ test.each(Object.keys(PRESETS))(
     const policy = readFileSync(join(directory, `policy.${framework}.yaml`), "utf8");
     expect(policy).toContain('{ match: "show_map", classification: display }');
     expect(policy).toContain("navigate_*");
+  },
+);
+
+test.each(Object.keys(PRESETS).filter((name) => PRESETS[name]?.cases !== undefined))(
+  "the cases that init --for %s writes pass, observed and enforced",
+  async (framework) => {
+    const directory = join(home, `${framework}-cases`);
+    await runProgram("init", directory, "--for", framework);
+    const starter = join(directory, "policy.yaml");
+    const cases = join(directory, `policy.${framework}.test.yaml`);
+    for (const mode of ["observe", "enforce"]) {
+      const text = readFileSync(starter, "utf8");
+      writeFileSync(starter, text.replace(/^mode: \w+$/mu, `mode: ${mode}`));
+      const { out } = await runProgram("policy", "test", cases, "--json");
+      const { files } = JSON.parse(out) as { files: { results: { differences: string[] }[] }[] };
+      const results = files.flatMap((file) => file.results);
+      expect(results.length).toBeGreaterThan(1);
+      expect(results.flatMap(({ differences }) => differences)).toEqual([]);
+    }
   },
 );
 

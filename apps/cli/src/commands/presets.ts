@@ -22,7 +22,63 @@ export type Preset = {
   readonly listsAreOpen?: true;
   /** Lines below the agent in `countersign.yaml`. */
   readonly agent?: readonly string[];
+  /** Test cases of what the preset draws, as lines below `cases`. */
+  readonly cases?: readonly string[];
 };
+
+const CATALOGUE = "https://a2ui.org/specification/v0_9/basic_catalog.json";
+
+/** Lines of an activity that draws a button. */
+const drawnButton = (anchor: string, action: string): string[] => [
+  `      - ${anchor}`,
+  "        type: ACTIVITY_SNAPSHOT",
+  "        messageId: m1",
+  "        activityType: a2ui-surface",
+  "        content:",
+  "          a2ui_operations:",
+  `            - { version: v0.9, createSurface: { surfaceId: order, catalogId: "${CATALOGUE}" } }`,
+  "            - version: v0.9",
+  "              updateComponents:",
+  "                surfaceId: order",
+  "                components:",
+  `                  - { id: root, component: Button, child: text, action: { event: { name: ${action} } } }`,
+  "                  - { id: text, component: Text, text: View invoice }",
+];
+
+const click = (action: string): string =>
+  `    event: { threadId: t1, runId: r2, messages: [], forwardedProps: { a2uiAction: { userAction: { name: ${action}, surfaceId: order, sourceComponentId: root } } } }`;
+
+const A2UI_CASES = [
+  "  - name: a button that does what it says, and a click on it",
+  "    before:",
+  ...drawnButton("&order", "view_invoice"),
+  click("view_invoice"),
+  "    expect: { decision: allow }",
+  "",
+  "  - name: a click that nobody made",
+  "    before: [*order]",
+  click("approve_refund"),
+  "    expect: { decision: deny, rule: ag_ui_surfaces.clicks }",
+  "",
+  "  - name: a later message gives the same button another action",
+  "    before: [*order]",
+  "    event:",
+  ...drawnButton("", "transfer_money")
+    .slice(1)
+    .map((line) => line.slice(2)),
+  '    expect: { decision: deny, rule: ag_ui_surfaces.labels, component: "a2ui:Button:order/root" }',
+];
+
+const APP_CASES = [
+  "  # List your server and its page in policy.mcp-apps.yaml; then a case with them expects allow.",
+  "  - name: an app of a server that is not listed",
+  '    event: { type: ACTIVITY_SNAPSHOT, messageId: m1, activityType: mcp-apps, content: { resourceUri: "ui://other/view", serverId: other, result: { content: [] }, toolInput: {} } }',
+  "    expect: { decision: deny, rule: ag_ui_apps.servers }",
+  "",
+  "  - name: a request of an app that is not on the screen",
+  "    event: { threadId: t1, runId: r1, messages: [], forwardedProps: { __proxiedMCPRequest: { serverId: other, method: tools/call, params: { name: delete_all } } } }",
+  "    expect: { decision: deny, rule: ag_ui_apps.requests }",
+];
 
 /** Only frameworks that the lab ran, in the versions of docs/compatibility.md: a guess would open more than is needed. */
 export const PRESETS: Readonly<Record<string, Preset>> = {
@@ -71,12 +127,15 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       "  # The catalogues of your page; `unnamed` is its default, which calls of render_a2ui use without a name.",
       "  # Images and links load from no host that urls.hosts does not list.",
       "  catalogues:",
-      "    - id: https://a2ui.org/specification/v0_9/basic_catalog.json",
+      `    - id: ${CATALOGUE}`,
+      "      # With components of your own, list every one that agents may draw; without this line, the basic ones.",
+      "      # components: [Text, Image, Column, Row, Card, Button, TextField, InvoiceCard]",
       "    - id: unnamed",
       "  urls: { hosts: [] }",
     ],
     state: ["/**"],
     forwardedProps: ["a2uiAction"],
+    cases: A2UI_CASES,
   },
   "mcp-apps": {
     title: "the MCP Apps middleware",
@@ -92,8 +151,20 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ],
     state: ["/**"],
     forwardedProps: ["__proxiedMCPRequest"],
+    cases: APP_CASES,
   },
 };
+
+/** The test cases of a preset, as a file; undefined where it has none. */
+export function presetCases(name: string, { title, cases }: Preset): string | undefined {
+  if (cases === undefined) return undefined;
+  return `# What policy.${name}.yaml decides about ${title}: countersign policy test policy.${name}.test.yaml
+# Write the events that your agent sends; before has those of the same thread that pass first.
+policy: policy.${name}.yaml
+cases:
+${cases.join("\n")}
+`;
+}
 
 /** The policy of a preset: it extends the starter's `policy.yaml`; blocks that it names replace the starter's whole. */
 export function presetPolicy(name: string, preset: Preset, tools: readonly string[]): string {

@@ -120,6 +120,23 @@ test.each([
   },
 );
 
+test("a surface without a root is named: no client draws it", () => {
+  const lost = { id: "x", component: "Text", text: "Hi" };
+  const findings = createFindings();
+  const stream = createStreamCheck({ findings });
+  for (const event of [RUN, activity([CREATE, update(lost)]), FINISH])
+    stream.text(JSON.stringify(event));
+  stream.end();
+  expect(findings.list()).toMatchObject([
+    {
+      rule: "ui/incomplete",
+      places: [{ detail: "s1: Nothing is drawn: no component is the root." }],
+    },
+  ]);
+  const removed = { version: "v0.9", deleteSurface: { surfaceId: "s1" } };
+  expect(check(activity([CREATE, update(lost), removed])).found).toEqual([]);
+});
+
 test("the page of an MCP App in the result of a run is named", () => {
   const findings = createFindings();
   const stream = createStreamCheck({ findings });

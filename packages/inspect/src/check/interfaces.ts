@@ -146,13 +146,21 @@ export class Interfaces {
 
   /** The run is over: reports what its interfaces lack, each rule once for a message or call. */
   end(): void {
-    for (const { problems, eventNumber } of this.#last.values()) {
+    for (const [source, { problems, eventNumber }] of this.#last) {
       const reported = new Set<RuleId>();
-      for (const { code, sentence } of problems) {
-        const rule = RULE_OF[code];
-        if (rule === undefined || reported.has(rule)) continue;
+      const report = (rule: RuleId | undefined, detail: string): void => {
+        if (rule === undefined || reported.has(rule)) return;
         reported.add(rule);
-        this.#findings.report(rule, { eventNumber, detail: sentence });
+        this.#findings.report(rule, { eventNumber, detail });
+      };
+      for (const problem of problems) report(RULE_OF[problem.code], sentenceOf(problem));
+      if (reported.size > 0) continue;
+      for (const { surface, components } of this.#model.drawings(source, 1)) {
+        if (surface.kind !== "a2ui" || components.length > 0) continue;
+        report(
+          "ui/incomplete",
+          `${surface.surfaceId}: Nothing is drawn: no component is the root.`,
+        );
       }
     }
     this.#last.clear();
@@ -165,6 +173,12 @@ export class Interfaces {
     for (const surface of surfaces) this.#conventions.add(conventionOf(surface));
     this.#last.set(source, { problems, eventNumber });
   }
+}
+
+/** The place and the sentence; the fix is its second sentence, since a report has a heading for the fix of the rule. */
+function sentenceOf({ place, sentence }: SurfaceProblem): string {
+  const plain = sentence.replace(/ Fix: (.)/u, (_, first: string) => ` ${first.toUpperCase()}`);
+  return place === "" ? plain : `${place}: ${plain}`;
 }
 
 function conventionOf({ kind, version }: SurfaceInfo): string {

@@ -550,3 +550,15 @@ test("a recording is judged with its surfaces and its clicks", () => {
     [4, "ag_ui_surfaces.clicks"],
   ]);
 });
+
+test("clicks that a policy accepts or only observes are not refused", () => {
+  const decide = (actions: string) => {
+    const text = POLICY.replace("ag_ui_request: {", `ag_ui_request: { actions: ${actions},`);
+    return (decision: Expectation["decision"]) =>
+      runCases(policyOf(text), [{ name: "x", event: click("pay"), expect: { decision } }])
+        .results[0]?.differences;
+  };
+  expect(decide("{ accept: shown }")("block")).toEqual([]);
+  expect(decide("{ accept: any }")("allow")).toEqual([]);
+  expect(decide("{ mode: observe }")("allow")).toEqual([]);
+});

@@ -23,7 +23,7 @@ export type UiSubjectResult =
   | { readonly subject?: undefined; readonly problem: string };
 
 /** What a thread needs of a policy. */
-export type ThreadPolicy = Pick<CompiledPolicy, "refinements" | "surfaces" | "request">;
+export type ThreadPolicy = Pick<CompiledPolicy, "refinements" | "surfaces" | "request" | "mode">;
 
 /** The known context of one event; the thread knows the client. */
 export type ThreadContext = Omit<SubjectContext, "refinements" | "client">;
@@ -208,9 +208,12 @@ export class FileThread {
 export function withRequests(
   { facts, value }: Subject,
   matched: readonly MatchedRequest[],
-  { request: settings, refinements }: ThreadPolicy,
+  { request: settings, refinements, mode }: ThreadPolicy,
 ): UiSubject {
-  const isCompared = settings.actions.accept !== "any" && settings.mode("actions") === "enforce";
+  const check = settings.mode("actions");
+  // In a policy that observes as a whole, the rules about surfaces observe the refusal.
+  const isForwarded = check === "off" || (check === "observe" && mode === "enforce");
+  const isCompared = settings.actions.accept !== "any" && !isForwarded;
   const requests = isCompared ? matched : matched.map(({ refusal: _refusal, ...rest }) => rest);
   return { value, facts: addRequests(facts, requests, refinements), requests };
 }

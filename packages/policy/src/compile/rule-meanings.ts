@@ -196,10 +196,11 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
   },
   "ag_ui_surfaces.components": {
     means: "a component is not on the list of its catalogue",
-    remedy: "add its name to `components` of the entry in `ag_ui_surfaces.catalogues`",
+    remedy:
+      "add its name to `components` of the entry in `ag_ui_surfaces.catalogues`; the list replaces that of the basic catalogue, so repeat the components that you use",
     opening: {
       policy:
-        "ag_ui_surfaces: { catalogues: [{ id: CATALOGUE, components: [COMPONENT] }] } # in the entry that is there",
+        "ag_ui_surfaces: { catalogues: [{ id: CATALOGUE, components: [Text, Button, COMPONENT] }] } # in the entry that is there, with every component you use",
     },
   },
   "ag_ui_surfaces.props": {

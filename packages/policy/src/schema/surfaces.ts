@@ -98,8 +98,8 @@ export const AG_UI_SURFACES: JsonSchema = closed(
     }),
     send_data_model: action("Surfaces whose page sends its whole data model with every message."),
     limits: closed("Limits of the model of one thread. What exceeds one is blocked.", {
-      surfaces: atMost("Surfaces.", 64, 10_000),
-      components: atMost("Components of one surface.", 10_000, 1_000_000),
+      surfaces: atMost("Surfaces.", 256, 10_000),
+      components: atMost("Components of one surface.", 6000, 1_000_000),
       depth: atMost("Nesting of components.", 100, 1000),
       text_length: atMost("Characters of one text.", 65_536, 10_000_000),
       html_length: atMost("Characters of one HTML document.", 1_048_576, 16_777_216),
