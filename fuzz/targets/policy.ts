@@ -25,7 +25,7 @@ import type { FuzzTarget } from "../engine/target.js";
 
 const [STARTER = ""] = BUILTIN_POLICIES.values();
 const SETTINGS = settingsOf({ words: ["secret"], parts: new Set(["text", "reasoning"]) });
-const REFINEMENTS = compilePolicy(loadOrThrow(STARTER)).refinements;
+const COMPILED = compilePolicy(loadOrThrow(STARTER));
 const MARKUP_WORDS = [
   "![x](",
   "[x]: ",
@@ -286,9 +286,9 @@ export const POLICY_TARGETS: readonly FuzzTarget[] = [
         .slice(0, 20)
         .map((line) => attempt(() => parseJson(line)));
       const values = lines.flatMap((line) => (line.ok ? [line.value] : []));
-      readRecording(values, REFINEMENTS);
+      readRecording(values, COMPILED);
       for (const value of values) {
-        readSubject(value, { refinements: REFINEMENTS } as never);
+        readSubject(value, { refinements: COMPILED.refinements } as never);
         const type = readEventType(value);
         if (type !== undefined) holdEqual(readEventType(eventTypeToJson(type)), type, "survives");
       }

@@ -150,6 +150,6 @@ export function readCaseFile(
   const issues = validateAgainstSchema(CASE_FILE_SCHEMA, read.value, read.positions, 50);
   if (issues.length > 0) return { issues };
   const cases = read.value as unknown as CaseFile;
-  const mistakes = lintCases(cases, read.positions);
+  const mistakes = lintCases(cases.cases, read.positions);
   return mistakes.length > 0 ? { issues: mistakes } : { file: cases, issues };
 }

@@ -4,13 +4,20 @@ import type { PolicyIssue } from "../document/issue.js";
 import type { PositionTable } from "../document/source.js";
 import { childPointer, issueAt } from "../document/source.js";
 import { NO_REFINEMENTS } from "../classify/refinement.js";
-import type { CaseFile, PolicyCase } from "./case-file.js";
 import { readSubject } from "./subject.js";
 
 const MAX_ISSUES = 50;
 
+/** The members of a case that are compared. */
+type LintedCase = {
+  readonly event: JsonObject;
+  readonly before?: readonly JsonObject[];
+  readonly surface?: object;
+  readonly shown?: object;
+};
+
 /** Reports cases that cannot mean what they say, with their positions. */
-export function lintCases({ cases }: CaseFile, positions: PositionTable): PolicyIssue[] {
+export function lintCases(cases: readonly LintedCase[], positions: PositionTable): PolicyIssue[] {
   return cases
     .flatMap((entry, index) => lintCase(entry, `/cases/${index}`, positions))
     .slice(0, MAX_ISSUES);
@@ -18,7 +25,7 @@ export function lintCases({ cases }: CaseFile, positions: PositionTable): Policy
 
 type Mistake = { readonly key: string; readonly message: string };
 
-function lintCase(entry: PolicyCase, at: string, positions: PositionTable): PolicyIssue[] {
+function lintCase(entry: LintedCase, at: string, positions: PositionTable): PolicyIssue[] {
   const unreadable = [
     ...(entry.before ?? []).map((one, index) => [`${at}/before/${index}`, one, true] as const),
     [`${at}/event`, entry.event, false] as const,
@@ -47,7 +54,7 @@ function problemOf(event: JsonObject, isBefore: boolean): string | undefined {
   return readSubject(sent, { refinements: NO_REFINEMENTS }).problem;
 }
 
-function mistakesOf({ event, before, surface, shown }: PolicyCase): Mistake[] {
+function mistakesOf({ event, before, surface, shown }: LintedCase): Mistake[] {
   const isRequest = event["type"] === undefined && event["event_type"] === undefined;
   const mistakes: (Mistake | false)[] = [
     surface !== undefined &&

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { readSubject } from "../cases/subject.js";
 import type { Subject } from "../cases/subject.js";
+import { FileThread } from "../cases/thread.js";
+import type { UiSubjectResult } from "../cases/thread.js";
 import { ClientState } from "../classify/client-state.js";
 import type { EventFacts } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
@@ -77,14 +79,16 @@ type Judgement = {
 function judge(document: PolicyDocument, act: Act): Judgement {
   const policy: CompiledPolicy = compilePolicy(document);
   const { refinements } = policy;
-  const { subject, problem } = readSubject(act.value, {
-    refinements,
-    ...(act.clientTools === undefined ? {} : { clientTools: act.clientTools }),
-    client: new ClientState({}, [HELD], { sent: [] }),
-  });
+  const client = new ClientState({}, [HELD], { sent: [] });
+  const tools = act.clientTools === undefined ? {} : { clientTools: act.clientTools };
+  const isEvent = typeof act.value["type"] === "string";
+  const { subject, problem }: UiSubjectResult = isEvent
+    ? new FileThread(policy, client).read(act.value, tools)
+    : readSubject(act.value, { refinements, ...tools, client });
   if (subject === undefined) throw new TypeError(problem);
   const decision = policy.evaluate({
     event: subject.facts,
+    surface: subject.surface,
     transport: "sse",
     counters: NO_COUNTERS,
     capability: undefined,
@@ -107,7 +111,9 @@ function closedBy(
   { rules }: PolicyDocument,
 ): Opening {
   const opening = meaningOfPolicyRule(rule)?.opening;
-  if (opening !== undefined && "closed" in opening) return opening;
+  // What is drawn has no name that lines could be tried with: the meaning of the rule has them.
+  const isDrawn = rule.startsWith("ag_ui_surfaces.") || rule.startsWith("ag_ui_apps.");
+  if (opening !== undefined && (isDrawn || "closed" in opening)) return opening;
   const names = facts.toolCalls?.map(({ name }) => name) ?? [];
   const entry = rules.ag_ui_tools?.call?.block?.find((pattern) =>
     names.some((name) => matchesGlob(pattern, name)),
