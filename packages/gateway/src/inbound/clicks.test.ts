@@ -5,6 +5,7 @@ import type { Answer } from "../testing/begun-thread.js";
 import { startFixture } from "../testing/fixture.js";
 import {
   button,
+  CATALOGUE,
   clickPolicy,
   clicks,
   drawing,
@@ -179,6 +180,30 @@ test("a click on another thread's button is refused", async () => {
   expect(await thread.send(clicks("card", "pay", "pay_invoice"))).toMatchObject({
     code: "ERR_REQUEST_ACTION_UNKNOWN",
   });
+});
+
+test("a button that a tool of the policy draws can be clicked; one of another tool cannot", async () => {
+  const { components, surfaceId } = (
+    CARD[1] as { updateComponents: { surfaceId: string; components: object[] } }
+  ).updateComponents;
+  const text = JSON.stringify({ surfaceId, catalogId: CATALOGUE, components });
+  const drawn = call("c1", "show_card", text);
+  for (const [tools, code] of [
+    ["show_card", undefined],
+    ["show_other", "ERR_REQUEST_ACTION_UNKNOWN"],
+  ] as const) {
+    const policy = clickPolicy().replace(
+      "ag_ui_surfaces: {",
+      `ag_ui_surfaces: { rendering_tools: [${tools}],`,
+    );
+    thread = await openSurfaceThread({ policy });
+    await thread.draw(drawn);
+    expect((await thread.send(clicks("card", "no", "decline"))).code).toBe(code);
+    expect((await thread.send(clicks("card", "no", "transfer"))).code).toBe(
+      "ERR_REQUEST_ACTION_UNKNOWN",
+    );
+    await thread.stop();
+  }
 });
 
 const REMOVALS: Record<string, object[]> = {

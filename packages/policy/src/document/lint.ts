@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "@countersign/surface";
 import { AG_UI_BLOCKS } from "../schema/policy-schema.js";
 import type { FileDocument } from "./fragment.js";
 import { asObject } from "../base/json-object.js";
@@ -157,6 +158,20 @@ function lintSurfaces(block: JsonObject | undefined, add: Add): void {
       "weak",
       "catalogues, URLs, inputs and labels of surfaces are not checked. Fix: remove enabled: false and list what agents may draw",
     );
+  }
+  const known = [...RENDERING_TOOLS.a2ui, ...RENDERING_TOOLS.html];
+  for (const [key, names] of [
+    ["rendering_tools", known],
+    ["rendering_activities", RENDERING_ACTIVITIES],
+  ] as const) {
+    strings(block[key]).forEach((name, index) => {
+      if (!names.includes(name)) return;
+      add(
+        ["ag_ui_surfaces", key, index],
+        "no-effect",
+        `"${name}" is always read as an interface. Fix: remove it from ${key}`,
+      );
+    });
   }
   const urls = asObject(block["urls"]);
   if (strings(urls?.["hosts"]).includes("*") && urls?.["unknown"] === "allow") {

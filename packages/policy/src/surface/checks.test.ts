@@ -542,8 +542,8 @@ test.each([
 
 test("weak settings have a note with a fix", () => {
   const { notes } = loadPolicy(`${OPEN}
-ag_ui_surfaces: { enabled: false, urls: { hosts: ["*"], unknown: allow }, catalogues: [{ id: a, components: [Text], schemas: { Card: {} } }] }
+ag_ui_surfaces: { enabled: false, rendering_tools: [card, render_a2ui], urls: { hosts: ["*"], unknown: allow }, catalogues: [{ id: a, components: [Text], schemas: { Card: {} } }] }
 ag_ui_apps: { enabled: false, resources: [{ uri: "*" }] }
 `);
-  expect(notes.filter(({ message }) => message.includes("Fix:"))).toHaveLength(5);
+  expect(notes.filter(({ message }) => message.includes("Fix:"))).toHaveLength(6);
 });

@@ -48,6 +48,7 @@ const catalogue = fc.record(
 const surfaces: fc.Arbitrary<SurfacesBlock> = fc.record(
   {
     ...header,
+    rendering_tools: listOf("card", "chart"),
     catalogues: fc.uniqueArray(catalogue, { maxLength: 3, selector: ({ id }) => id }),
     overrides: action,
     block_functions: fn,

@@ -18,7 +18,6 @@ import type { ContentWatch } from "./content.js";
 import { ownDenial, permitWithObserved, wouldBlockRulesOf } from "./denial.js";
 import type { Guard } from "./guard.js";
 import type { RunView } from "./run-view.js";
-import { isRenderTool } from "./surfaces.js";
 import type { SurfaceWatch } from "./surfaces.js";
 
 /** The state of one run that the rules read. */
@@ -85,7 +84,7 @@ export function needsArguments({ policy, approvals }: Run, toolName: string): bo
   return (
     approvals?.isAbout(toolName) === true ||
     policy.needsArguments(toolName) ||
-    isRenderTool(toolName)
+    policy.surfaces.isRenderingTool(toolName)
   );
 }
 

@@ -8,19 +8,8 @@ import { applyJsonPatch } from "@countersign/wire/reduce";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 
-/** Types of activities that clients draw as an interface. */
-const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
-
-/** Tools whose arguments a client, or the middleware before it, draws. */
-const RENDER_TOOLS: ReadonlySet<string> = new Set(["render_a2ui", "generateSandboxedUi"]);
-
 /** Characters of activities that the patches of one run may have read again: each patch is judged with all that it changes. */
 const MAX_REREAD = 256 * 1024 * 1024;
-
-/** Whether the arguments of a tool are an interface: its calls are held until they are complete. */
-export function isRenderTool(name: string): boolean {
-  return RENDER_TOOLS.has(name);
-}
 
 /**
  * The interfaces that the agent draws in one run. An event is read before its decision and taken back if it is blocked, so the model has
@@ -50,7 +39,7 @@ export class SurfaceWatch {
 
   /** Reads a tool call of a message list. */
   readCall(context: EventContext, { id, function: { name, arguments: text } }: ToolCall): void {
-    if (!isRenderTool(name)) return;
+    if (!this.#run.policy.surfaces.isRenderingTool(name)) return;
     this.#apply(context, { kind: "arguments", toolCallId: id, name, text, complete: true });
   }
 
@@ -70,7 +59,7 @@ export class SurfaceWatch {
 
   /** Adds the components to the facts: each is a further effect of the event, with a target and a class of its own. */
   #apply(context: EventContext, payload: SurfacePayload): void {
-    this.#model ??= createSurfaceModel({ limits: this.#run.policy.surfaces.limits });
+    this.#model ??= createSurfaceModel(this.#run.policy.surfaces);
     const surface = this.#model.apply(payload);
     const { facts } = context;
     // An activity that becomes another type draws nothing, and removes what it drew.
@@ -98,7 +87,7 @@ export class SurfaceWatch {
         return this.#afterDelta(event);
       case "TOOL_CALL_END": {
         const name = facts?.toolCalls?.[0]?.name ?? "";
-        if (!isRenderTool(name)) return undefined;
+        if (!this.#run.policy.surfaces.isRenderingTool(name)) return undefined;
         const { toolCallId } = event;
         const text = held.map(({ event: one }) => argumentsIn(one)).join("");
         return { kind: "arguments", toolCallId, name, text, complete: true };
@@ -120,7 +109,12 @@ export class SurfaceWatch {
   #afterDelta(event: EventOf<"ACTIVITY_DELTA">): SurfacePayload | undefined {
     const { messageId, activityType, patch } = event;
     const before = this.#run.client.activity(messageId);
-    if (!INTERFACES.has(activityType) && !INTERFACES.has(before?.type ?? "")) return undefined;
+    const { surfaces } = this.#run.policy;
+    const isDrawn =
+      surfaces.isRenderingActivity(activityType) ||
+      surfaces.isRenderingActivity(before?.type ?? "") ||
+      this.#model?.draws(messageId) === true;
+    if (!isDrawn) return undefined;
     if (before?.content !== undefined && this.#reread < MAX_REREAD) {
       this.#reread += lengthOf(before.content);
     }
