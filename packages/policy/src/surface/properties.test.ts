@@ -178,7 +178,7 @@ const surface: fc.Arbitrary<SurfaceCase> = fc
     agent_calls.length === 0 ? rest : { ...rest, agent_calls },
   );
 const props = fc.constantFrom(
-  { a2uiAction: { callAgentFunction: { call: "plot" } } },
+  { a2uiAction: { callAgentFunction: { callFunction: { call: "plot" } } } },
   ...["get", "pay"].map((name) => ({
     __proxiedMCPRequest: { serverId: "one", method: "tools/call", params: { name, arguments: {} } },
   })),
