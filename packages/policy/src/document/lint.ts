@@ -7,6 +7,8 @@ import { matchesGlob } from "../patterns/glob.js";
 import type { PolicyNote, PolicyNoteCode } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";
+import { targetByFamily } from "../vocabulary/target.js";
+import type { Target } from "../vocabulary/target.js";
 
 /** Notes about a valid file: blocks without effect, entries that can never match, weak settings. */
 export function lintFile(document: FileDocument, positions: PositionTable): PolicyNote[] {
@@ -94,10 +96,17 @@ function lintAgUi(block: JsonObject | undefined, add: Add): void {
     const targets = entry?.["allow_targets"];
     if (!Array.isArray(targets)) return;
     targets.forEach((target, position) => {
-      const value = asObject(target);
-      const fits =
-        (type === "*" || value?.["component_type"] === type) &&
-        (component === "*" || value?.["component_id"] === component);
+      const { component_type: named = "", component_id: componentId } = (asObject(target) ??
+        {}) as Partial<Target>;
+      const own = {
+        component_type: named,
+        ...(componentId === undefined ? {} : { component_id: componentId }),
+      };
+      const fits = [own, targetByFamily(own)].some(
+        (one) =>
+          (type === "*" || one?.component_type === type) &&
+          (component === "*" || one?.component_id === component),
+      );
       if (!fits) {
         add(
           ["ag_ui", "capability_scopes", index, "allow_targets", position],
