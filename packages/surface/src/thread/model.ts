@@ -123,6 +123,11 @@ class Model implements SurfaceModel {
   }
 
   #apply(payload: SurfacePayload, changes: Changes): void {
+    if ("agent" in payload && payload.agent !== undefined) {
+      const sourceId = payload.kind === "activity" ? payload.messageId : payload.toolCallId;
+      changes.agent = payload.agent;
+      this.#sources.checkSender(sourceId, payload.agent, changes);
+    }
     switch (payload.kind) {
       case "activity":
         this.#activity(payload, changes);

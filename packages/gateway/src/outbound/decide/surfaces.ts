@@ -40,7 +40,15 @@ export class SurfaceWatch {
   /** Reads a tool call of a message list. */
   readCall(context: EventContext, { id, function: { name, arguments: text } }: ToolCall): void {
     if (!this.#run.policy.surfaces.isRenderingTool(name)) return;
-    this.#apply(context, { kind: "arguments", toolCallId: id, name, text, complete: true });
+    const sender = context.event === undefined ? {} : senderOf(context.event);
+    this.#apply(context, {
+      kind: "arguments",
+      toolCallId: id,
+      name,
+      text,
+      complete: true,
+      ...sender,
+    });
   }
 
   /** Takes back what was read from an event that is not delivered. */
@@ -81,7 +89,9 @@ export class SurfaceWatch {
         // may not have them.
         const known = this.#run.client.activity(messageId)?.content;
         const isKept = replace === false && known !== undefined;
-        return isKept ? undefined : { kind: "activity", messageId, activityType, content };
+        return isKept
+          ? undefined
+          : { kind: "activity", messageId, activityType, content, ...senderOf(event) };
       }
       case "ACTIVITY_DELTA":
         return this.#afterDelta(event);
@@ -90,11 +100,12 @@ export class SurfaceWatch {
         if (!this.#run.policy.surfaces.isRenderingTool(name)) return undefined;
         const { toolCallId } = event;
         const text = held.map(({ event: one }) => argumentsIn(one)).join("");
-        return { kind: "arguments", toolCallId, name, text, complete: true };
+        const sender = senderOf(held[0]?.event ?? event);
+        return { kind: "arguments", toolCallId, name, text, complete: true, ...sender };
       }
       case "TOOL_CALL_RESULT": {
         const { toolCallId, content } = event;
-        return { kind: "result", toolCallId, content: content as JsonValue };
+        return { kind: "result", toolCallId, content: content as JsonValue, ...senderOf(event) };
       }
       case "RUN_FINISHED":
         return isJsonObject(event.result)
@@ -121,8 +132,15 @@ export class SurfaceWatch {
     const isKnown = before?.content !== undefined && this.#reread < MAX_REREAD;
     const content = isKnown ? patched(before.content, patch) : undefined;
     // The model reports content that is not known as unreadable, and the policy blocks it.
-    return { kind: "activity", messageId, activityType, content: content ?? null };
+    const sender = senderOf(event);
+    return { kind: "activity", messageId, activityType, content: content ?? null, ...sender };
   }
+}
+
+/** The subagent that an event is attributed to: it may not change what others draw. */
+function senderOf(event: AgUiEvent): { readonly agent?: string } {
+  const tag = "subagentRunId" in event ? event.subagentRunId : undefined;
+  return tag === undefined ? {} : { agent: tag };
 }
 
 /** Characters of all texts and one for each value. */
