@@ -226,6 +226,28 @@ test("observe mode forwards every drawing and names the rule and the component",
   expect(drafts.some(({ rule }) => rule === "ag_ui_components")).toBe(true);
 });
 
+test("a block that enforces in a policy that observes withholds its components from lists too", async () => {
+  const mixed = policy('"a2ui:Text"')
+    .replace("rules:", "mode: observe\nrules:")
+    .replace("default: block", "default: block\n    mode: enforce");
+  const list = {
+    type: "MESSAGES_SNAPSHOT",
+    messages: [
+      ...INPUT.messages,
+      {
+        id: "a",
+        role: "activity",
+        activityType: "a2ui-surface",
+        content: drawing(BUTTON, TEXT),
+      },
+    ],
+  };
+  for (const events of [[snapshot(drawing(BUTTON, TEXT)), list], [list]]) {
+    const { delivered } = await play(mixed, events);
+    expect(JSON.stringify(delivered)).not.toContain("view_invoice");
+  }
+});
+
 test("other activities and results are not read as interfaces", async () => {
   const events = [
     snapshot({ steps: [{ component: "Button" }] }, "note"),
