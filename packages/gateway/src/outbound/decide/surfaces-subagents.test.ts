@@ -96,7 +96,8 @@ test.each(Object.keys(WAYS))("a subagent that %s is blocked unless it drew it", 
       expect([owner, sender, count]).toEqual([owner, sender, isForeign ? length - 1 : length]);
       // The format ties a patch to the sender of its activity.
       expect(failures).toEqual(isForeign && isPatch ? ["AGENT_PROTOCOL_VIOLATION"] : []);
-      if (!isPatch) expect(rules).toEqual(isForeign ? ["ag_ui_surfaces.undecided"] : []);
+      const rule = isPatch ? "gateway/order" : "ag_ui_surfaces.undecided";
+      expect(rules).toEqual(isForeign ? [rule] : []);
     }
   }
 });
