@@ -1,5 +1,5 @@
 // Agent, gateways, runtimes and page, each on a free port of this machine.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createAgent } from "./agent.mjs";
 import { startGateway } from "./gateway.mjs";
 import { createMcpServer } from "./mcp-server.mjs";
@@ -9,7 +9,11 @@ process.env.COPILOTKIT_TELEMETRY_DISABLED = "true";
 process.env.DO_NOT_TRACK = "1";
 
 /** The agent's scopes in this session: one dialog, and its own view of the conversation. */
-const SCOPES = ["ui:submit:modal:confirm-refund", "ui:mutate:*"];
+const SCOPES = [
+  "ui:submit:modal:confirm-refund",
+  "ui:submit:a2ui:Button:order/button",
+  "ui:mutate:*",
+];
 
 /** Starts all parts; `port` is the page's, 0 takes a free one. */
 export async function startApp(port) {
@@ -41,6 +45,7 @@ export async function startApp(port) {
         origins: [new URL(url).origin],
       },
       "policy-in-front.yaml",
+      { MCP_SERVER_HASH: hashOfServer(`${mcpUrl}mcp`) },
     );
     gateways.push(inFront);
     // An app with logins would use its own session id, and ask for a token when the person may get a refund.
@@ -76,6 +81,13 @@ export async function startApp(port) {
     await close();
     throw error;
   }
+}
+
+/** The name of an MCP server that CopilotKit's runtime sends to pages beside its id. */
+function hashOfServer(url) {
+  return createHash("md5")
+    .update(JSON.stringify({ type: "http", url }))
+    .digest("hex");
 }
 
 function listen(server, port) {

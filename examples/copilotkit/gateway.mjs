@@ -1,6 +1,6 @@
 // Runs the built gateway as a user does, `countersign serve`.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,10 +12,17 @@ const cli = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url
  *
  * @param settings `agents` and `origins` of countersign.yaml
  * @param policyFile its policy, beside this file
+ * @param values words of the policy that differ at each start
  */
-export async function startGateway(settings, policyFile) {
-  const policy = fileURLToPath(new URL(policyFile, import.meta.url));
+export async function startGateway(settings, policyFile, values) {
   const folder = await mkdtemp(join(tmpdir(), "countersign-copilotkit-"));
+  let policy = fileURLToPath(new URL(policyFile, import.meta.url));
+  if (values !== undefined) {
+    let text = await readFile(policy, "utf8");
+    for (const [word, value] of Object.entries(values)) text = text.replaceAll(word, value);
+    policy = join(folder, "policy.yaml");
+    await writeFile(policy, text);
+  }
   const config = join(folder, "countersign.yaml");
   await writeFile(
     config,

@@ -1,4 +1,5 @@
 export { createSurfaceModel } from "./thread/model.js";
+export { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "./base/channels.js";
 export { DEFAULT_SURFACE_LIMITS } from "./base/limits.js";
 export type {
   ActivityPayload,

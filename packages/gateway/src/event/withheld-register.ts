@@ -5,7 +5,23 @@ import { callKey, keysOf } from "./unit.js";
 import type { UnitKey } from "./unit.js";
 
 /** Why the gateway withholds a unit: the rule and reason of the first block. */
-export type Withheld = { readonly rule: string; readonly reason: string };
+export type Withheld = {
+  readonly rule: string;
+  readonly reason: string;
+  /** In a policy that observes: a block with `mode: enforce` withheld it. */
+  readonly isEnforced?: true;
+};
+
+/** Why a unit is withheld; in a policy that observes, `isBlocked` tells a block from what enforce mode would block. */
+export function withheldBy(
+  { rule, reason }: Withheld,
+  observes: boolean,
+  isBlocked: boolean,
+): Withheld {
+  // Rules of the gateway have a slash: those that block in observe mode keep the units as they are.
+  const isEnforced = observes && isBlocked && !rule.includes("/");
+  return isEnforced ? { rule, reason, isEnforced } : { rule, reason };
+}
 
 /** A unit that waits for the person's answer is withheld for one run: the next run may have the answer, and judges the unit again. */
 const OF_RUN: ReadonlySet<string> = new Set<OwnRuleId>(["gateway/unanswered"]);
@@ -27,6 +43,8 @@ const MAX_WITHHELD = 10_000;
  */
 export class WithheldRegister {
   readonly #units = new SmallMap<UnitKey, Withheld>();
+  /** Whether a block with `mode: enforce` has withheld a unit in a policy that observes. */
+  hasEnforced = false;
   /** Units that are not written to the ledger yet. Most runs have none, so the first one creates the map. */
   #fresh: Map<UnitKey, Withheld> | undefined;
 
@@ -49,7 +67,8 @@ export class WithheldRegister {
 
   /** Withholds a unit. The first reason stays. */
   add(key: UnitKey, why: Withheld): void {
-    if (this.#units.has(key)) return;
+    if (why.isEnforced === true) this.hasEnforced = true;
+    if (this.#units.has(key) && why.isEnforced !== true) return;
     assertWithin("maxWithheldUnits", this.#units.size + 1, MAX_WITHHELD);
     this.#units.set(key, why);
     // A step name is unique only within one run: the next run's step is judged again.

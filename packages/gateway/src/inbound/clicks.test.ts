@@ -5,6 +5,7 @@ import type { Answer } from "../testing/begun-thread.js";
 import { startFixture } from "../testing/fixture.js";
 import {
   button,
+  CATALOGUE,
   clickPolicy,
   clicks,
   drawing,
@@ -179,6 +180,91 @@ test("a click on another thread's button is refused", async () => {
   expect(await thread.send(clicks("card", "pay", "pay_invoice"))).toMatchObject({
     code: "ERR_REQUEST_ACTION_UNKNOWN",
   });
+});
+
+test("a button that a tool of the policy draws can be clicked; one of another tool cannot", async () => {
+  const { components, surfaceId } = (
+    CARD[1] as { updateComponents: { surfaceId: string; components: object[] } }
+  ).updateComponents;
+  const text = JSON.stringify({ surfaceId, catalogId: CATALOGUE, components });
+  const drawn = call("c1", "show_card", text);
+  for (const [tools, code] of [
+    ["show_card", undefined],
+    ["show_other", "ERR_REQUEST_ACTION_UNKNOWN"],
+  ] as const) {
+    const policy = clickPolicy().replace(
+      "ag_ui_surfaces: {",
+      `ag_ui_surfaces: { rendering_tools: [${tools}],`,
+    );
+    thread = await openSurfaceThread({ policy });
+    await thread.draw(drawn);
+    expect((await thread.send(clicks("card", "no", "decline"))).code).toBe(code);
+    expect((await thread.send(clicks("card", "no", "transfer"))).code).toBe(
+      "ERR_REQUEST_ACTION_UNKNOWN",
+    );
+    await thread.stop();
+  }
+});
+
+test.each(["drop", "end", "notice"])(
+  "on_block %s: what was blocked cannot be clicked, what was shown before can",
+  async (onBlock) => {
+    const policy = clickPolicy().replace("rules:", `on_block: ${onBlock}\nrules:`);
+    thread = await openSurfaceThread({ policy });
+    const lying = drawing("bad", button("go", "pay", []), [
+      { id: "x", component: "Image", url: "https://evil.example/x.png" },
+    ]);
+    const { text } = await thread.draw([
+      shows(CARD),
+      shows([...CARD, ...lying], "a2"),
+      shows(drawing("late", button("go", "go_on")), "a3"),
+    ]);
+    expect(text).not.toContain("x.png");
+    expect(text.includes("go_on")).toBe(onBlock !== "end");
+    expect(text.includes("RUN_ERROR")).toBe(onBlock === "end");
+    const codes = [];
+    for (const click of [
+      clicks("bad", "go", "pay"),
+      clicks("late", "go", "go_on"),
+      clicks("card", "no", "decline"),
+    ]) {
+      codes.push((await thread.send(click)).code);
+    }
+    const late = onBlock === "end" ? "ERR_REQUEST_ACTION_UNKNOWN" : undefined;
+    expect(codes).toEqual(["ERR_REQUEST_ACTION_UNKNOWN", late, undefined]);
+    // In another thread nothing was shown, and after a restart without its ledger neither.
+    thread.begin();
+    expect((await thread.send(clicks("card", "no", "decline"))).code).toBe(
+      "ERR_REQUEST_ACTION_UNKNOWN",
+    );
+  },
+);
+
+test("a click in observe mode finds what was observed and delivered", async () => {
+  const rules = `  ag_ui_components: { allow_components: [chat-window, a2ui-surface, "a2ui:Text", "a2ui:Column"], default: block, mode: observe }\n`;
+  for (const all of ["enforce", "observe"]) {
+    const policy = clickPolicy("mode: enforce", rules).replace("rules:", `mode: ${all}\nrules:`);
+    thread = await openSurfaceThread({ policy });
+    await thread.draw([
+      shows(drawing("card")),
+      shows(CARD),
+      {
+        type: "ACTIVITY_DELTA",
+        messageId: "a1",
+        activityType: "a2ui-surface",
+        patch: [{ op: "add", path: "/note", value: 1 }],
+      },
+    ]);
+    expect([all, (await thread.send(clicks("card", "no", "transfer"))).code]).toEqual([
+      all,
+      "ERR_REQUEST_ACTION_UNKNOWN",
+    ]);
+    expect([all, (await thread.send(clicks("card", "no", "decline"))).code]).toEqual([
+      all,
+      undefined,
+    ]);
+    await thread.stop();
+  }
 });
 
 const REMOVALS: Record<string, object[]> = {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import { isRenderTool } from "../surface/payload.js";
+import { RENDERING_TOOLS } from "@countersign/surface";
 import type { PolicyIssue } from "../document/issue.js";
 import type { PositionTable } from "../document/source.js";
 import { childPointer, issueAt } from "../document/source.js";
@@ -42,11 +42,14 @@ function lintCase(entry: LintedCase, at: string, positions: PositionTable): Poli
   return [...unreadable, ...conflicts];
 }
 
+/** The tools that draw under every policy; the file of a case does not know which policy it will meet. */
+const DRAWS: ReadonlySet<string> = new Set([...RENDERING_TOOLS.a2ui, ...RENDERING_TOOLS.html]);
+
 function problemOf(event: JsonObject, isBefore: boolean): string | undefined {
   const { type, toolCallName } = event;
   if (isBefore && event["event_type"] !== undefined) return "an envelope draws nothing";
   const isChunk = type === "TOOL_CALL_CHUNK" && typeof toolCallName === "string";
-  if (isBefore && isChunk && isRenderTool(toolCallName)) {
+  if (isBefore && isChunk && DRAWS.has(toolCallName)) {
     return "the end of this call is not known. Fix: write TOOL_CALL_START, TOOL_CALL_ARGS and TOOL_CALL_END";
   }
   // The content of a result may be written as an object.

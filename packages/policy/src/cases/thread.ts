@@ -7,7 +7,7 @@ import { asObject } from "../base/json-object.js";
 import { ClientState } from "../classify/client-state.js";
 import type { CompiledPolicy } from "../compile/compile.js";
 import type { DecisionFacts } from "../compile/facts.js";
-import { payloadOfCall, SurfacePayloads } from "../surface/payload.js";
+import { SurfacePayloads } from "../surface/payload.js";
 import { addRequests, matchSurfaceRequest, readSurfaceRequests } from "../surface/request.js";
 import type { MatchedRequest, ShownToThread } from "../surface/request.js";
 import { addSurface } from "../surface/view.js";
@@ -46,14 +46,19 @@ export class FileThread {
   constructor(policy: ThreadPolicy, client: ClientState = new ClientState({})) {
     this.#policy = policy;
     this.#client = client;
-    this.#payloads = new SurfacePayloads(client);
-    this.#model = createSurfaceModel({ limits: policy.surfaces.limits });
+    this.#model = createSurfaceModel(policy.surfaces);
+    this.#payloads = this.#payloadsFor(client);
   }
 
   /** The client after a request that holds its whole state. */
   set client(client: ClientState) {
     this.#client = client;
-    this.#payloads = new SurfacePayloads(client);
+    this.#payloads = this.#payloadsFor(client);
+  }
+
+  #payloadsFor(client: ClientState): SurfacePayloads {
+    const draws = (messageId: string): boolean => this.#model.draws(messageId);
+    return new SurfacePayloads({ client, settings: this.#policy.surfaces, draws });
   }
 
   /** Reads the next event or request. What it draws counts as shown from now on. */
@@ -129,7 +134,7 @@ export class FileThread {
         const whole = context.toolArguments?.get(id);
         const text = event.type === "TOOL_CALL_END" ? this.#arguments.get(id) : undefined;
         const name = context.toolNames?.get(id) ?? this.#names.get(id) ?? "";
-        return this.#callOf(id, name, whole ?? text);
+        return this.#callOf(id, name, whole ?? text, event);
       }
       case "MESSAGES_SNAPSHOT":
         return event.messages.flatMap((message) => this.#listed(message));
@@ -138,31 +143,26 @@ export class FileThread {
     }
   }
 
-  #callOf(id: string, name: string, text: string | undefined): readonly SurfacePayload[] {
+  #callOf(
+    id: string,
+    name: string,
+    text: string | undefined,
+    event: AgUiEvent,
+  ): readonly SurfacePayload[] {
     if (text === undefined || this.#drawn.has(id)) return [];
-    const payload = payloadOfCall(id, name, text);
+    const payload = this.#payloads.ofCall(id, name, text, event);
     if (payload !== undefined) this.#drawn.add(id);
     return list(payload);
   }
 
-  /** A message of a list draws like the events that would have streamed it. */
+  /** A call whose arguments were drawn is not drawn again by a list. */
   #listed(message: Message): readonly SurfacePayload[] {
-    switch (message.role) {
-      case "activity": {
-        const { id: messageId, activityType, content } = message;
-        return [{ kind: "activity", messageId, activityType, content }];
-      }
-      case "tool": {
-        const { toolCallId, content } = message;
-        return [{ kind: "result", toolCallId, content: content as JsonValue }];
-      }
-      case "assistant":
-        return (message.toolCalls ?? []).flatMap(({ id, function: { name, arguments: text } }) =>
-          this.#callOf(id, name, text),
-        );
-      default:
-        return [];
-    }
+    return this.#payloads.ofMessage(message).filter((payload) => {
+      if (payload.kind !== "arguments") return true;
+      const isNew = !this.#drawn.has(payload.toolCallId);
+      this.#drawn.add(payload.toolCallId);
+      return isNew;
+    });
   }
 
   #withRequests(subject: Subject): UiSubject {

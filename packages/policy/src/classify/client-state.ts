@@ -106,6 +106,17 @@ export class ClientState implements ClientView {
     return refuses(content, event.patch) ? "activity/patch-failed" : undefined;
   }
 
+  /** A client with the same activities and nothing else. Its contents are its own. */
+  withActivities(): ClientState {
+    const copy = new ClientState(undefined);
+    for (const [id, { type, content }] of this.#activities) {
+      const own = content === undefined ? undefined : followed(structuredClone(content.value));
+      if (own !== undefined) copy.#contents += 1;
+      copy.#activities.set(id, { type, content: own });
+    }
+    return copy;
+  }
+
   /** Records a delivered event. */
   see(event: AgUiEvent): void {
     if (this.#messages?.see(event) === true) this.version += 1;

@@ -43,14 +43,14 @@ export function compareText(
 export type Names = readonly string[] | "any";
 
 /**
- * Two lists of names, of which a longer one is looser or stricter; names that another entry covers
+ * Two lists of names, with the effect of a longer one; names that another entry covers
  * add nothing.
  */
 export function compareNames(
   setting: string,
   before: Names,
   after: Names,
-  longer: "looser" | "stricter",
+  longer: Effect,
   covers: Covers,
 ): PolicyChange[] {
   if (before === "any" || after === "any") {

@@ -60,6 +60,8 @@ function compareDefaults<Block extends BlockHeader>(
 function compareSurfaceSettings(old: SurfacesBlock, now: SurfacesBlock): PolicyChange[] {
   const [urls, newUrls] = [old.urls ?? {}, now.urls ?? {}];
   return [
+    ...compareDrawn("rendering_tools", old.rendering_tools, now.rendering_tools),
+    ...compareDrawn("rendering_activities", old.rendering_activities, now.rendering_activities),
     ...pairByName(old.catalogues ?? [], now.catalogues ?? [], ({ id }) => id).flatMap(
       ({ name, before, after }) => compareCatalogue(`catalogues ${name}`, before, after),
     ),
@@ -282,6 +284,15 @@ function compareHosts(
   const hosts = (list: readonly string[]): Names =>
     list.includes("*") ? "any" : list.map((host) => host.toLowerCase());
   return compareNames(setting, hosts(before), hosts(after), "looser", coversSame);
+}
+
+/** What is read as an interface is judged as one, and its buttons can be clicked. */
+function compareDrawn(
+  setting: string,
+  before: readonly string[] = [],
+  after: readonly string[] = [],
+): PolicyChange[] {
+  return compareNames(setting, before, after, "both", coversSame);
 }
 
 function looserNames(

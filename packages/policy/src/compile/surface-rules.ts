@@ -1,4 +1,4 @@
-import { canonicalJson, parseJson, sha256Hex } from "@countersign/core";
+import { canonicalJson, parseJson, parseLeniently, sha256Hex } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { SurfaceComponent, SurfaceInfo } from "@countersign/surface";
 import { asObject } from "../base/json-object.js";
@@ -225,6 +225,8 @@ function isAppUrl(path: string): boolean {
 }
 
 const ABOUT_A2UI = /a2ui/iu;
+/** The description under which the A2UI middleware reads a catalogue. */
+const CATALOGUE_ENTRY = /a2ui component schema/iu;
 
 /** A browser that sends a catalogue with its request writes a part of the agent's prompt. */
 function contextFinding({ catalogues }: SurfaceSettings): SurfaceCheck["find"] {
@@ -235,11 +237,12 @@ function contextFinding({ catalogues }: SurfaceSettings): SurfaceCheck["find"] {
       if (catalogue === undefined) continue;
       const path = `/context/${index}`;
       const id = asObject(catalogue)?.["catalogId"];
-      const hash = catalogues.get(typeof id === "string" ? id : UNNAMED_CATALOGUE)?.hash;
-      if (hash !== undefined && hash === sha256Hex(canonicalJson(catalogue))) continue;
-      const name = quoted(typeof id === "string" ? id : UNNAMED_CATALOGUE);
+      const name = typeof id === "string" ? id : UNNAMED_CATALOGUE;
+      const hash = catalogue === null ? undefined : sha256Hex(canonicalJson(catalogue));
+      if (hash !== undefined && hash === catalogues.get(name)?.hash) continue;
+      const which = hash === undefined ? ", and it cannot be read" : `, its hash is ${hash}`;
       return {
-        reason: `the client sends a component catalogue ${name} that is not the one whose hash the policy pins`,
+        reason: `the client sends a component catalogue ${quoted(name)} that is not the one whose hash the policy pins${which}`,
         path,
       };
     }
@@ -257,7 +260,9 @@ function catalogueIn(entry: JsonObject | undefined): JsonValue | undefined {
   try {
     read = parseJson(value);
   } catch {
-    return isNamed ? null : undefined;
+    // Guides for the agent are prose, as CopilotKit's page sends them beside its catalogue.
+    const isCatalogue = CATALOGUE_ENTRY.test(String(description));
+    return isCatalogue || parseLeniently(value) !== undefined ? null : undefined;
   }
   const catalogue = asObject(read);
   if (catalogue !== undefined && "components" in catalogue) return catalogue;

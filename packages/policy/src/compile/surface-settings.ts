@@ -1,4 +1,5 @@
 import type { JsonObject } from "@countersign/core";
+import { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "@countersign/surface";
 import type { SurfaceInput, SurfaceLimits } from "@countersign/surface";
 import type { AppsBlock, PolicyDocument, SurfacesBlock } from "../document/model.js";
 import { createNameTable } from "../patterns/name-table.js";
@@ -38,13 +39,28 @@ export type SurfaceSettings = {
   readonly allowsDataModel: boolean;
   /** For the model of a thread. */
   readonly limits: Partial<SurfaceLimits>;
+  /** Beside those that the model knows. */
+  readonly renderingTools: readonly string[];
+  readonly renderingActivities: readonly string[];
+  /** Whether the arguments of a tool are an interface: its calls are held until they are complete. */
+  isRenderingTool(name: string): boolean;
+  /** Whether a page draws the activities of a type. */
+  isRenderingActivity(type: string): boolean;
 };
 
 /** Fills in the defaults of `ag_ui_surfaces`, which also apply without the block. */
 export function compileSurfaceSettings({ rules }: PolicyDocument): SurfaceSettings {
   const block: SurfacesBlock = rules.ag_ui_surfaces ?? {};
   const { inputs, limits = {} } = block;
+  const { rendering_tools: renderingTools = [], rendering_activities: renderingActivities = [] } =
+    block;
+  const tools = new Set([...RENDERING_TOOLS.a2ui, ...RENDERING_TOOLS.html, ...renderingTools]);
+  const activities = new Set([...RENDERING_ACTIVITIES, ...renderingActivities]);
   return {
+    renderingTools,
+    renderingActivities,
+    isRenderingTool: (name) => tools.has(name),
+    isRenderingActivity: (type) => activities.has(type),
     catalogues: new Map(
       (block.catalogues ?? []).map((entry): [string, CatalogueSettings] => [
         entry.id,

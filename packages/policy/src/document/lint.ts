@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "@countersign/surface";
 import { AG_UI_BLOCKS } from "../schema/policy-schema.js";
 import type { FileDocument } from "./fragment.js";
 import { asObject } from "../base/json-object.js";
@@ -6,6 +7,8 @@ import { matchesGlob } from "../patterns/glob.js";
 import type { PolicyNote, PolicyNoteCode } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";
+import { targetByFamily } from "../vocabulary/target.js";
+import type { Target } from "../vocabulary/target.js";
 
 /** Notes about a valid file: blocks without effect, entries that can never match, weak settings. */
 export function lintFile(document: FileDocument, positions: PositionTable): PolicyNote[] {
@@ -93,10 +96,17 @@ function lintAgUi(block: JsonObject | undefined, add: Add): void {
     const targets = entry?.["allow_targets"];
     if (!Array.isArray(targets)) return;
     targets.forEach((target, position) => {
-      const value = asObject(target);
-      const fits =
-        (type === "*" || value?.["component_type"] === type) &&
-        (component === "*" || value?.["component_id"] === component);
+      const { component_type: named = "", component_id: componentId } = (asObject(target) ??
+        {}) as Partial<Target>;
+      const own = {
+        component_type: named,
+        ...(componentId === undefined ? {} : { component_id: componentId }),
+      };
+      const fits = [own, targetByFamily(own)].some(
+        (one) =>
+          (type === "*" || one?.component_type === type) &&
+          (component === "*" || one?.component_id === component),
+      );
       if (!fits) {
         add(
           ["ag_ui", "capability_scopes", index, "allow_targets", position],
@@ -157,6 +167,20 @@ function lintSurfaces(block: JsonObject | undefined, add: Add): void {
       "weak",
       "catalogues, URLs, inputs and labels of surfaces are not checked. Fix: remove enabled: false and list what agents may draw",
     );
+  }
+  const known = [...RENDERING_TOOLS.a2ui, ...RENDERING_TOOLS.html];
+  for (const [key, names] of [
+    ["rendering_tools", known],
+    ["rendering_activities", RENDERING_ACTIVITIES],
+  ] as const) {
+    strings(block[key]).forEach((name, index) => {
+      if (!names.includes(name)) return;
+      add(
+        ["ag_ui_surfaces", key, index],
+        "no-effect",
+        `"${name}" is always read as an interface. Fix: remove it from ${key}`,
+      );
+    });
   }
   const urls = asObject(block["urls"]);
   if (strings(urls?.["hosts"]).includes("*") && urls?.["unknown"] === "allow") {

@@ -199,6 +199,8 @@ export type CatalogueEntry = {
 
 /** `rules.ag_ui_surfaces`: what agents may draw. Its defaults also apply without the block. */
 export type SurfacesBlock = BlockHeader & {
+  rendering_tools?: string[];
+  rendering_activities?: string[];
   catalogues?: CatalogueEntry[];
   overrides?: DefaultAction;
   block_functions?: string[];

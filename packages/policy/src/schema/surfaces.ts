@@ -62,6 +62,16 @@ export const AG_UI_SURFACES: JsonSchema = closed(
   "The interfaces that an agent may draw. One blocked component blocks its event. Without the block its defaults apply.",
   {
     ...BLOCK_HEADER,
+    rendering_tools: list(
+      "Further tools whose arguments the page draws as A2UI, beside `render_a2ui`. Default: none.",
+      text("The name of a tool.", 256),
+      100,
+    ),
+    rendering_activities: list(
+      "Further types of activities that the page draws, beside `a2ui-surface`, `mcp-apps` and `open-generative-ui`. Default: none.",
+      text("A type of activities.", 256),
+      100,
+    ),
     catalogues: list("The catalogues that agents may use. Default: none.", catalogue, 100),
     overrides: action("A component that names another catalogue than its surface."),
     block_functions: names("Functions that no component may call."),

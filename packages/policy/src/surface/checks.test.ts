@@ -434,6 +434,25 @@ test("G2: a client may send a catalogue only with its pinned hash", () => {
     "ag_ui_surfaces.catalogues",
   );
   expect(judge({ catalogId: OTHER, components: {} })?.rule).toBe("ag_ui_surfaces.catalogues");
+  const [, hash] =
+    /its hash is ([0-9a-f]{64})$/u.exec(
+      judge({ catalogId: BASIC, components: {} })?.reason ?? "",
+    ) ?? [];
+  expect(hash).toBe(sha256Hex(canonicalJson({ catalogId: BASIC, components: {} })));
+  // CopilotKit's page sends guides beside its catalogue, under descriptions with this word.
+  const guides = [
+    { description: "A2UI catalog capabilities", value: `Available A2UI catalog:\n- ${BASIC}` },
+    { description: "A2UI design guidelines", value: "Use a Card." },
+  ];
+  expect(decide(LISTED, { event: asked({}, { context: guides }) })).toBeUndefined();
+  for (const entry of [
+    { description: "A2UI Component Schema", value: "Text and Wallet" },
+    { description: "A2UI guidelines", value: '{"a":1,"a":2}' },
+    { description: "page", value: `{"catalogId":1,"catalogId":2,"components":{}}` },
+  ]) {
+    const denial = decide(LISTED, { event: asked({}, { context: [entry] }) });
+    expect(denial?.rule).toBe("ag_ui_surfaces.catalogues");
+  }
   const plain = { context: [{ description: "page", value: "cart" }] };
   expect(decide(LISTED, { event: asked({}, plain) })).toBeUndefined();
 });
@@ -542,8 +561,20 @@ test.each([
 
 test("weak settings have a note with a fix", () => {
   const { notes } = loadPolicy(`${OPEN}
-ag_ui_surfaces: { enabled: false, urls: { hosts: ["*"], unknown: allow }, catalogues: [{ id: a, components: [Text], schemas: { Card: {} } }] }
+ag_ui_surfaces: { enabled: false, rendering_tools: [card, render_a2ui], urls: { hosts: ["*"], unknown: allow }, catalogues: [{ id: a, components: [Text], schemas: { Card: {} } }] }
 ag_ui_apps: { enabled: false, resources: [{ uri: "*" }] }
 `);
-  expect(notes.filter(({ message }) => message.includes("Fix:"))).toHaveLength(5);
+  expect(notes.filter(({ message }) => message.includes("Fix:"))).toHaveLength(6);
+});
+
+test.each([
+  ["a2ui:Button", "order/pay", 0],
+  ["a2ui:Button", "order/other", 1],
+  ["a2ui:Text", "order/pay", 1],
+])("a scope of one button and the target %s %s: %i notes", (type, id, count) => {
+  const target = `{ component_type: "${type}", component_id: ${id} }`;
+  const { notes } = loadPolicy(
+    `ag_ui: { capability_scopes: [{ scope_id: "ui:submit:a2ui:Button:order/pay", allow_targets: [${target}] }] }\n`,
+  );
+  expect(notes.filter(({ code }) => code === "unreachable")).toHaveLength(count);
 });

@@ -1,60 +1,54 @@
 import { isCountersignError, isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { SurfacePayload } from "@countersign/surface";
-import type { AgUiEvent, EventOf, JsonPatch } from "@countersign/wire";
+import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
 import { applyJsonPatch } from "@countersign/wire/reduce";
 import { CLIENT_PATCH_LIMITS } from "../classify/client-state.js";
 import type { ClientView } from "../classify/context.js";
-
-/** Types of activities that clients draw as an interface. */
-const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
-
-/** Tools whose arguments a client, or the middleware before it, draws. */
-const RENDER_TOOLS: ReadonlySet<string> = new Set(["render_a2ui", "generateSandboxedUi"]);
+import type { SurfaceSettings } from "../compile/surface-settings.js";
 
 /** Characters of activities that the patches of one run may have read again: each patch is judged with all that it changes. */
 const MAX_REREAD = 256 * 1024 * 1024;
 
-/** Whether the arguments of a tool are an interface: they are judged when they are complete. */
-export function isRenderTool(name: string): boolean {
-  return RENDER_TOOLS.has(name);
-}
+/** The subagent that draws, if any. */
+type Sender = { readonly agent?: string };
 
-/** The interface in the complete arguments of a tool call; undefined for tools that draw nothing. */
-export function payloadOfCall(
-  toolCallId: string,
-  name: string,
-  text: string,
-): SurfacePayload | undefined {
-  if (!isRenderTool(name)) return undefined;
-  return { kind: "arguments", toolCallId, name, text, complete: true };
-}
+/** What {@link SurfacePayloads} needs to know of its thread. */
+export type PayloadContext = {
+  readonly client: Pick<ClientView, "activity">;
+  readonly settings: Pick<SurfaceSettings, "isRenderingActivity" | "isRenderingTool">;
+  /** Whether a message shows an interface now, whatever its type. */
+  readonly draws?: (messageId: string) => boolean;
+};
 
-/** Finds what the events of one run draw, apart from tool calls ({@link payloadOfCall}). */
+/** Finds what the events, calls and messages of one run draw. */
 export class SurfacePayloads {
-  readonly #client: Pick<ClientView, "activity">;
+  readonly #context: PayloadContext;
   #reread = 0;
 
-  constructor(client: Pick<ClientView, "activity">) {
-    this.#client = client;
+  constructor(context: PayloadContext) {
+    this.#context = context;
   }
 
-  /** The payload of an event that the client does not have yet; undefined if it draws nothing. */
+  /** The payload of an event that the client does not have yet; undefined if it draws nothing. Calls: see `ofCall`. */
   of(event: AgUiEvent): SurfacePayload | undefined {
+    const sender = senderOf(event);
     switch (event.type) {
       case "ACTIVITY_SNAPSHOT": {
         const { messageId, activityType, content, replace } = event;
         // A client that has the activity ignores it. Activities of earlier runs are known by their ids alone: a page that was opened since
         // may not have them.
-        const known = this.#client.activity(messageId)?.content;
+        const known = this.#context.client.activity(messageId)?.content;
         const isKept = replace === false && known !== undefined;
-        return isKept ? undefined : { kind: "activity", messageId, activityType, content };
+        return isKept
+          ? undefined
+          : { kind: "activity", messageId, activityType, content, ...sender };
       }
       case "ACTIVITY_DELTA":
         return this.#afterDelta(event);
       case "TOOL_CALL_RESULT": {
         const { toolCallId, content } = event;
-        return { kind: "result", toolCallId, content: content as JsonValue };
+        return { kind: "result", toolCallId, content: content as JsonValue, ...sender };
       }
       case "RUN_FINISHED":
         return isJsonObject(event.result)
@@ -65,19 +59,65 @@ export class SurfacePayloads {
     }
   }
 
+  /** The interface in the complete arguments of a tool call; undefined for tools that draw nothing. */
+  ofCall(
+    toolCallId: string,
+    name: string,
+    text: string,
+    from?: AgUiEvent | Message,
+  ): SurfacePayload | undefined {
+    if (!this.#context.settings.isRenderingTool(name)) return undefined;
+    const sender = from === undefined ? {} : senderOf(from);
+    return { kind: "arguments", toolCallId, name, text, complete: true, ...sender };
+  }
+
+  /** What a listed message draws, like the events that would have streamed it. */
+  ofMessage(message: Message): readonly SurfacePayload[] {
+    switch (message.role) {
+      case "activity": {
+        const { id: messageId, activityType, content } = message;
+        return [{ kind: "activity", messageId, activityType, content, ...senderOf(message) }];
+      }
+      case "tool": {
+        const { toolCallId, content } = message;
+        const sender = senderOf(message);
+        return [{ kind: "result", toolCallId, content: content as JsonValue, ...sender }];
+      }
+      case "assistant":
+        return (message.toolCalls ?? []).flatMap(
+          ({ id, function: { name, arguments: text } }) =>
+            this.ofCall(id, name, text, message) ?? [],
+        );
+      default:
+        return [];
+    }
+  }
+
   /** The activity after a patch, with the type that the patch gives it. */
   #afterDelta(event: EventOf<"ACTIVITY_DELTA">): SurfacePayload | undefined {
     const { messageId, activityType, patch } = event;
-    const before = this.#client.activity(messageId);
-    if (!INTERFACES.has(activityType) && !INTERFACES.has(before?.type ?? "")) return undefined;
+    const { client, settings, draws } = this.#context;
+    const before = client.activity(messageId);
+    const isDrawn =
+      settings.isRenderingActivity(activityType) ||
+      settings.isRenderingActivity(before?.type ?? "") ||
+      draws?.(messageId) === true;
+    if (!isDrawn) return undefined;
     if (before?.content !== undefined && this.#reread < MAX_REREAD) {
       this.#reread += lengthOf(before.content);
     }
     const isKnown = before?.content !== undefined && this.#reread < MAX_REREAD;
     const content = isKnown ? patched(before.content, patch) : undefined;
     // The model reports content that is not known as unreadable, and the policy blocks it.
-    return { kind: "activity", messageId, activityType, content: content ?? null };
+    const sender = senderOf(event);
+    return { kind: "activity", messageId, activityType, content: content ?? null, ...sender };
   }
+}
+
+/** The subagent that an event or message is attributed to: it may not change what others draw. */
+function senderOf(from: AgUiEvent | Message): Sender {
+  const tag = "subagentRunId" in from ? from.subagentRunId : undefined;
+  return tag === undefined ? {} : { agent: tag };
 }
 
 /** Characters of all texts and one for each value. */

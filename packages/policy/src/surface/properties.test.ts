@@ -48,6 +48,7 @@ const catalogue = fc.record(
 const surfaces: fc.Arbitrary<SurfacesBlock> = fc.record(
   {
     ...header,
+    rendering_tools: listOf("card", "chart"),
     catalogues: fc.uniqueArray(catalogue, { maxLength: 3, selector: ({ id }) => id }),
     overrides: action,
     block_functions: fn,
@@ -177,7 +178,7 @@ const surface: fc.Arbitrary<SurfaceCase> = fc
     agent_calls.length === 0 ? rest : { ...rest, agent_calls },
   );
 const props = fc.constantFrom(
-  { a2uiAction: { callAgentFunction: { call: "plot" } } },
+  { a2uiAction: { callAgentFunction: { callFunction: { call: "plot" } } } },
   ...["get", "pay"].map((name) => ({
     __proxiedMCPRequest: { serverId: "one", method: "tools/call", params: { name, arguments: {} } },
   })),

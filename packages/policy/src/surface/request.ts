@@ -4,6 +4,7 @@ import { asObject } from "../base/json-object.js";
 import type { Aspect, EventFacts, ShownPart } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
 import { refineNamed } from "../classify/refinement.js";
+import { isAppRequest, isMemberOfMessage } from "./request-shape.js";
 
 /** A click that a request claims, or a request of an MCP App. */
 export type SurfaceRequest =
@@ -94,14 +95,13 @@ const ANSWERS: ReadonlySet<string> = new Set(["version", "error", "rendererFunct
 
 function readA2ui(value: JsonValue | undefined): SurfaceRequest[] {
   const message = asObject(value);
-  const unreadable: SurfaceRequest = { kind: "unreadable", path: A2UI_PATH };
-  if (message === undefined) return [unreadable];
+  if (message === undefined) return [{ kind: "unreadable", path: A2UI_PATH }];
   return Object.entries(message).flatMap(([key, content]): SurfaceRequest[] => {
-    if (ANSWERS.has(key)) return [];
     const path = `${A2UI_PATH}/${key}`;
+    if (!isMemberOfMessage(key, content)) return [{ kind: "unreadable", path }];
+    if (ANSWERS.has(key) || content === null) return [];
     if (key === "userAction" || key === "action") return [readClick(content, path)];
-    if (key === "callAgentFunction") return [readFunction(content, path)];
-    return [unreadable];
+    return [readFunction(content, path)];
   });
 }
 
@@ -129,20 +129,19 @@ function readClick(value: JsonValue, path: string): SurfaceRequest {
 }
 
 function readFunction(value: JsonValue, path: string): SurfaceRequest {
-  const object = asObject(value);
-  const call = asObject(object?.["callFunction"]) ?? object;
-  const name = call?.["call"] ?? call?.["name"];
+  const name = asObject(asObject(value)?.["callFunction"])?.["call"];
   return typeof name === "string" ? { kind: "function", path, name } : { kind: "unreadable", path };
 }
 
 function readApp(value: JsonValue | undefined): SurfaceRequest {
   const path = "/forwardedProps/__proxiedMCPRequest";
-  const object = asObject(value);
-  const { method } = object ?? {};
+  if (!isAppRequest(value)) return { kind: "unreadable", path };
+  const object = value;
+  const { method } = object;
   // The middleware reads an empty text like an absent one.
-  const serverId = object?.["serverId"] === "" ? undefined : object?.["serverId"];
-  const serverHash = object?.["serverHash"] === "" ? undefined : object?.["serverHash"];
-  const params = asObject(object?.["params"] ?? {});
+  const serverId = object["serverId"] === "" ? undefined : object["serverId"];
+  const serverHash = object["serverHash"] === "" ? undefined : object["serverHash"];
+  const params = asObject(object["params"] ?? {});
   const isText = (one: JsonValue | undefined): one is string | undefined =>
     one === undefined || typeof one === "string";
   if (

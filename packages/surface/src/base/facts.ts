@@ -355,8 +355,10 @@ export interface SurfaceLimits {
 /** Settings of a model. */
 export interface SurfaceModelOptions {
   readonly limits?: Partial<SurfaceLimits>;
-  /** Tools whose arguments a client or middleware paints; `render_a2ui` and `generateSandboxedUi` by default. */
-  readonly renderTools?: { readonly a2ui?: readonly string[]; readonly html?: readonly string[] };
+  /** Further tools whose arguments a client or middleware draws as A2UI, beside `RENDERING_TOOLS`. */
+  readonly renderingTools?: readonly string[];
+  /** Further types of activities that a client draws, beside `RENDERING_ACTIVITIES`. */
+  readonly renderingActivities?: readonly string[];
 }
 
 /**
@@ -375,6 +377,8 @@ export interface SurfaceModel {
   findAction(surfaceId: string, componentId: string, actionName: string): ShownAction | undefined;
   /** A drawn component; without a scope the first one. */
   component(surfaceId: string, componentId: string, scope?: string): SurfaceComponent | undefined;
+  /** Whether a message or call shows an interface now. */
+  draws(sourceId: string): boolean;
   /** What a message or call shows now, each surface with at most so many components. */
   drawings(sourceId: string, maxComponents: number): readonly SurfaceDrawing[];
   /** Surfaces that are shown now. */

@@ -23,6 +23,8 @@ export interface Remade {
 /** The changes of one payload, and how to take them back. */
 export class Changes {
   readonly problems: Problems;
+  /** The subagent that sends the payload. */
+  agent: string | undefined;
   isSurface = false;
   readonly components: SurfaceComponent[] = [];
   readonly removed: RemovedComponent[] = [];

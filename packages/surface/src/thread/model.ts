@@ -13,6 +13,7 @@ import type {
   SurfaceModelOptions,
   SurfacePayload,
 } from "../base/facts.js";
+import { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "../base/channels.js";
 import { Changes } from "./changes.js";
 import { resolveSurfaceLimits } from "../base/limits.js";
 import { findUi } from "../payload/find-ui.js";
@@ -22,10 +23,7 @@ import { Work } from "../base/work.js";
 import { Sources } from "./sources.js";
 import { readApp, readResource, readSandbox } from "./views.js";
 
-const A2UI_TOOLS = ["render_a2ui"];
-const HTML_TOOLS = ["generateSandboxedUi"];
-/** Types of activities that clients draw as an interface. */
-const INTERFACES: ReadonlySet<string> = new Set(["a2ui-surface", "mcp-apps", "open-generative-ui"]);
+const HTML_TOOLS: ReadonlySet<string> = new Set(RENDERING_TOOLS.html);
 /** A text of arguments is read again when it has grown by this factor, and at its end. */
 const GROWTH = 1.25;
 /** Calls whose arguments are followed at once; of others only the whole text is read. */
@@ -48,17 +46,17 @@ export function createSurfaceModel(options: SurfaceModelOptions = {}): SurfaceMo
 class Model implements SurfaceModel {
   readonly #limits: SurfaceLimits;
   readonly #a2uiTools: ReadonlySet<string>;
-  readonly #htmlTools: ReadonlySet<string>;
+  readonly #activities: ReadonlySet<string>;
   readonly #sources: Sources;
   /** Length of the arguments that were read last, by call. */
   readonly #openCalls = new Map<string, number>();
   readonly #total: Work;
   #last: Changes | undefined;
 
-  constructor({ limits, renderTools }: SurfaceModelOptions) {
+  constructor({ limits, renderingTools = [], renderingActivities = [] }: SurfaceModelOptions) {
     this.#limits = resolveSurfaceLimits(limits);
-    this.#a2uiTools = new Set(renderTools?.a2ui ?? A2UI_TOOLS);
-    this.#htmlTools = new Set(renderTools?.html ?? HTML_TOOLS);
+    this.#a2uiTools = new Set([...RENDERING_TOOLS.a2ui, ...renderingTools]);
+    this.#activities = new Set([...RENDERING_ACTIVITIES, ...renderingActivities]);
     this.#sources = new Sources(this.#limits);
     this.#total = new Work(this.#limits.maxTotalLength);
   }
@@ -116,11 +114,20 @@ class Model implements SurfaceModel {
     return undefined;
   }
 
+  draws(sourceId: string): boolean {
+    return this.#sources.has(sourceId);
+  }
+
   drawings(sourceId: string, maxComponents: number): SurfaceDrawing[] {
     return this.#sources.drawings(sourceId, maxComponents);
   }
 
   #apply(payload: SurfacePayload, changes: Changes): void {
+    if ("agent" in payload && payload.agent !== undefined) {
+      const sourceId = payload.kind === "activity" ? payload.messageId : payload.toolCallId;
+      changes.agent = payload.agent;
+      this.#sources.checkSender(sourceId, payload.agent, changes);
+    }
     switch (payload.kind) {
       case "activity":
         this.#activity(payload, changes);
@@ -146,9 +153,10 @@ class Model implements SurfaceModel {
     if (isHtml) this.#sandbox(content, messageId, content["generating"] === false, changes);
     // The type says what a client draws, and a delta may change it: everything there is judged.
     if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
+    const isDrawn = this.#activities.has(activityType) || this.#sources.has(messageId);
     // The activity's earlier picture is gone, whatever it is now.
     this.#sources.remove(messageId, changes);
-    if (!INTERFACES.has(activityType)) return;
+    if (!isDrawn) return;
     changes.isSurface = true;
     if (isJsonObject(content)) return;
     changes.problems.add(
@@ -203,7 +211,7 @@ class Model implements SurfaceModel {
 
   #arguments(payload: ArgumentsPayload, changes: Changes): void {
     const { toolCallId, name, text, complete, agent } = payload;
-    const isHtml = this.#htmlTools.has(name);
+    const isHtml = HTML_TOOLS.has(name);
     if (!isHtml && !this.#a2uiTools.has(name)) return;
     changes.isSurface = true;
     const read = complete

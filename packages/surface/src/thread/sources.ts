@@ -125,7 +125,7 @@ export class Sources {
   /** Shows an MCP App or an HTML document in place of the one before. */
   show(view: View, sourceId: string, changes: Changes): void {
     changes.isSurface = true;
-    const source = this.#source(sourceId, undefined, changes);
+    const source = this.#source(sourceId, changes.agent, changes);
     const before = source.view;
     source.view = view;
     changes.onUndo(() => (source.view = before));
@@ -136,6 +136,20 @@ export class Sources {
       const { componentType, componentId, surfaceId, scope } = before.component;
       changes.removed.push({ componentType, componentId, surfaceId, sourceId, scope });
     }
+  }
+
+  /** Reports a subagent that changes or removes what another agent drew; the agent that calls them may. */
+  checkSender(sourceId: string, agent: string, changes: Changes): void {
+    const source = this.#sources.get(sourceId);
+    if (source === undefined || source.agent === agent) return;
+    changes.isSurface = true;
+    changes.problems.add(
+      "surface/foreign-update",
+      true,
+      undefined,
+      sourceId,
+      "A subagent changes what another agent drew. Fix: draw in a message of its own.",
+    );
   }
 
   /** Removes everything that a message or call shows. */
@@ -336,7 +350,8 @@ export class Sources {
         );
       return surface;
     }
-    const isForeign = source.agent !== other?.agent;
+    // Without a tag it is the agent that calls the others.
+    const isForeign = source.agent !== undefined && source.agent !== other?.agent;
     changes.problems.add(
       "surface/foreign-update",
       isForeign,

@@ -42,7 +42,8 @@ export function withheldDecision(state: RuleState, event: AgUiEvent): Decision |
   const why = state.register.findFor(event);
   if (why === undefined) return undefined;
   const denial = withheldDenial(why);
-  return state.run.policy.mode === "observe" ? permitWithObserved(denial) : denial;
+  const isObserved = state.run.policy.mode === "observe" && why.isEnforced !== true;
+  return isObserved ? permitWithObserved(denial) : denial;
 }
 
 /** A run that starts in the stream in which a run ended by asking: only the next request can have the answer. */

@@ -1,6 +1,7 @@
 import type { Decision, ViolationFacts } from "@countersign/policy";
 import { classifyEvent } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wire";
+import { withheldBy } from "../../event/withheld-register.js";
 import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { MessageJudge } from "../withhold/messages.js";
@@ -82,8 +83,9 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     const denial = decision && denialIn(decision);
     if (decision === undefined || denial === undefined) return true;
     // A rule in observe mode withholds nothing, so the rest of the list is unaffected.
-    if (!decision.allow || run.policy.mode === "observe") {
-      state.register.add(key, { rule: denial.rule, reason: denial.reason });
+    const observes = run.policy.mode === "observe";
+    if (!decision.allow || observes) {
+      state.register.add(key, withheldBy(denial, observes, !decision.allow));
     }
     context.decision = decision;
     snapshot.judged(context);

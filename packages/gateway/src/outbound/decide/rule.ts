@@ -6,7 +6,6 @@ import type {
   PolicyMode,
   ViolationFacts,
 } from "@countersign/policy";
-import { isRenderTool } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { DecisionRequest, DecisionResult } from "../../event/judge.js";
@@ -85,7 +84,7 @@ export function needsArguments({ policy, approvals }: Run, toolName: string): bo
   return (
     approvals?.isAbout(toolName) === true ||
     policy.needsArguments(toolName) ||
-    isRenderTool(toolName)
+    policy.surfaces.isRenderingTool(toolName)
   );
 }
 

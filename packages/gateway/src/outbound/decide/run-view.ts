@@ -4,6 +4,7 @@ import type { Decision } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolMessage } from "@countersign/wire";
 import type { Run } from "../../event/run.js";
 import type { UnitKey, UnitPlace } from "../../event/unit.js";
+import { withheldBy } from "../../event/withheld-register.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
 import { denialIn } from "./denial.js";
 import { digestOf } from "../../thread/digest.js";
@@ -243,7 +244,7 @@ export class RunView {
     const denial = decision.allow && !this.#observes ? undefined : denialIn(decision);
     // A block within a unit withholds the rest of it; the client still receives the end.
     if (denial !== undefined) {
-      this.#register.add(place.key, { rule: denial.rule, reason: denial.reason });
+      this.#register.add(place.key, withheldBy(denial, this.#observes, !decision.allow));
       if (place.key.startsWith("step:")) {
         this.#steps ??= new Set();
         this.#steps.add(place.key);

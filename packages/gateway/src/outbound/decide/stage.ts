@@ -15,7 +15,7 @@ import { callKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitPlace } from "../../event/unit.js";
 import { QuotaGate } from "./quota-gate.js";
 import { openContent } from "./content.js";
-import { CLOSE } from "./denial.js";
+import { CLOSE, denialIn } from "./denial.js";
 import { FinalRules } from "./final-rules.js";
 import { createGuard } from "./guard.js";
 import { HeldCalls } from "./held-calls.js";
@@ -82,9 +82,11 @@ class Decider extends PassingStep {
   readonly #state: RuleState;
   readonly #held = new HeldCalls();
   readonly #final: FinalRules;
+  readonly #observes: boolean;
 
   constructor(state: RuleState, next: FinalRules) {
     super(next);
+    this.#observes = state.run.policy.mode === "observe";
     this.#state = state;
     this.#final = next;
   }
@@ -226,27 +228,44 @@ class Decider extends PassingStep {
     if (event === undefined || decision === undefined) return;
     this.#state.view.settle(place, decision);
     if (decision === CLOSE) context.emitted = bareEnd(event);
-    else if (decision.allow) this.#prepare(context, event);
+    else if (decision.allow) {
+      this.#prepare(context, event);
+      if (this.#observes && context.decision?.allow === true) {
+        this.#observeDelivered(context, context.emitted ?? event);
+      }
+    }
     this.next.push(context);
+  }
+
+  /** In observe mode a client also gets what the run's view leaves out: its interfaces can be clicked. */
+  #observeDelivered(context: EventContext, event: AgUiEvent): void {
+    const { surfaces, register } = this.#state;
+    if (event.type === "MESSAGES_SNAPSHOT" && register.size > 0) {
+      surfaces.readUnjudged(context, event.messages);
+    }
+    surfaces.see(context, event);
   }
 
   /** Removes from an allowed event what must not leave with it. */
   #prepare(context: EventContext, event: AgUiEvent): void {
     const { run, register, view, content } = this.#state;
-    const { client, input, policy } = run;
+    const { client, input } = run;
     const judge = (): MessageJudge => this.#messageJudge(context);
     const filtered = emittedForm(event, register, input.messages, judge, view);
     const emitted = filtered && keepingActivities(event, filtered, client);
     if (emitted !== event) {
       const subject = { ...subjectOf(this.#state, context), emitted };
-      const decision = evaluateRules(RULES.emitted, subject);
+      const found = evaluateRules(RULES.emitted, subject);
+      const denial = found && register.hasEnforced ? denialIn(found) : undefined;
+      const decision = denial ?? found;
       if (decision !== undefined) context.decision = decision;
       if (decision !== undefined || emitted === undefined) return;
     }
-    // Observe mode changes nothing on the wire; the receipts say what enforce mode would remove. An agent never speaks
+    // Observe mode changes nothing on the wire; the receipts say what enforce mode would remove. A list could bring back
+    // what a block with `mode: enforce` withheld, so it then leaves as in enforce mode. An agent never speaks
     // for the gateway, though: an application that reads 401 in a problem asks for a password.
     const left =
-      policy.mode !== "observe"
+      !this.#observes || register.hasEnforced
         ? emitted
         : event.type === "RUN_ERROR"
           ? withoutProblem(event)
@@ -255,10 +274,10 @@ class Decider extends PassingStep {
     // The view is that of enforce mode, so that an observed denial is followed by the same ones.
     const { decision } = context;
     const isObserved = decision?.allow === true && decision.observed !== undefined;
-    if (policy.mode === "observe" && isObserved) return;
+    if (this.#observes && isObserved) return;
     view.see(emitted);
     content?.see(emitted);
-    this.#state.surfaces.see(context, emitted);
+    if (!this.#observes) this.#state.surfaces.see(context, emitted);
     client.see(emitted);
   }
 

@@ -10,8 +10,13 @@ const USER = { id: "u", role: "user" as const, content: "Hi." };
 const INPUT = { ...IDS, messages: [USER] };
 const TYPES = ["Text", "Column", "Button", "Card", "TextField"];
 
-const policy = (types: readonly string[]): string => `hushspec: "0.1.0"
+type Mode = "enforce" | "observe";
+type Modes = { readonly all: Mode; readonly components: Mode; readonly surfaces: Mode };
+const ENFORCE: Modes = { all: "enforce", components: "enforce", surfaces: "enforce" };
+
+const policy = (types: readonly string[], modes: Modes = ENFORCE): string => `hushspec: "0.1.0"
 name: undo
+mode: ${modes.all}
 rules:
   ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
   ag_ui_components:
@@ -24,7 +29,8 @@ rules:
       ...types.map((type) => `a2ui:${type}`),
     ])}
     default: block
-  ag_ui_surfaces: { catalogues: [{ id: "${CATALOGUE}" }] }
+    mode: ${modes.components}
+  ag_ui_surfaces: { catalogues: [{ id: "${CATALOGUE}" }], mode: ${modes.surfaces} }
 `;
 
 const id = fc.constantFrom("root", "a", "b", "c");
@@ -154,6 +160,14 @@ const step: fc.Arbitrary<object[]> = fc.oneof(
   { weight: 1, arbitrary: listed },
 );
 
+function eventsOf(steps: readonly object[][]): object[] {
+  return steps.flatMap((one, index) =>
+    one.map(
+      (event) => JSON.parse(JSON.stringify(event).replaceAll("CALL", `call-${index}`)) as object,
+    ),
+  );
+}
+
 /** Runs events, and returns what was delivered and what was read of each delivered event. */
 async function play(text: string, events: readonly object[]) {
   const gateway = createInProcess(text);
@@ -195,12 +209,7 @@ test("what is read of an event depends only on the events that the client got", 
     fc.subarray(TYPES, { minLength: 2 }),
     fc.array(step, { minLength: 3, maxLength: 10 }),
     async (types, steps) => {
-      const events = steps.flatMap((one, index) =>
-        one.map(
-          (event) =>
-            JSON.parse(JSON.stringify(event).replaceAll("CALL", `call-${index}`)) as object,
-        ),
-      );
+      const events = eventsOf(steps);
       const rules = policy(types);
       const first = await play(rules, events);
       const again = await play(rules, first.sent);
@@ -216,4 +225,36 @@ test("what is read of an event depends only on the events that the client got", 
   // The property says nothing when all events pass, or none.
   expect(blocked).toBeGreaterThan(50);
   expect(passed).toBeGreaterThan(50);
+});
+
+const mode = fc.constantFrom("enforce" as const, "observe" as const);
+
+/** One block can observe where the others enforce. A policy that observes has no block that enforces here. */
+const modes: fc.Arbitrary<Modes> = fc.oneof(
+  fc.record({ all: fc.constant("enforce" as const), components: mode, surfaces: mode }),
+  fc.constant({ all: "observe", components: "observe", surfaces: "observe" } as const),
+);
+
+test("in every mode of the blocks, what is read of an event is what the client has", async () => {
+  let blocked = 0;
+  let observed = 0;
+  const property = fc.asyncProperty(
+    modes,
+    fc.subarray(TYPES, { minLength: 2 }),
+    fc.array(step, { minLength: 3, maxLength: 10 }),
+    async (chosen, types, steps) => {
+      const events = eventsOf(steps);
+      const first = await play(policy(types, chosen), events);
+      // A policy that lists everything: its reading is that of the client.
+      const open = await play(policy(TYPES, { ...ENFORCE, surfaces: "observe" }), first.sent);
+      blocked += first.denied;
+      observed += chosen.components === "observe" || chosen.surfaces === "observe" ? 1 : 0;
+      if (isCyclic(first.read) || isCyclic(open.read)) return;
+      expect(open.sent).toEqual(first.sent);
+      expect(open.read).toEqual(first.read);
+    },
+  );
+  await fc.assert(property, { numRuns: 150 });
+  expect(blocked).toBeGreaterThan(20);
+  expect(observed).toBeGreaterThan(20);
 });

@@ -130,6 +130,42 @@ test.each(Object.keys(CHANNELS))(
   },
 );
 
+const NAMED = "    rendering_tools: [show_card]\n    rendering_activities: [note]\n";
+const LATER = [{ op: "add", path: "/a2ui_operations", value: [create, update(BUTTON, TEXT)] }];
+const CARD = { surfaceId: "s", catalogId: CATALOGUE, components: [BUTTON, TEXT] };
+const CARD_CALL = [
+  { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "show_card" },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: JSON.stringify(CARD) },
+  { type: "TOOL_CALL_END", toolCallId: "c" },
+];
+
+test.each<[string, object[]]>([
+  ["arguments of a tool", CARD_CALL],
+  ["patches of an activity", [snapshot({}, "note"), delta(LATER, "note")]],
+])("only a policy that names them reads %s as an interface", async (_, events) => {
+  for (const [more, isJudged] of [
+    ["", false],
+    [NAMED, true],
+  ] as const) {
+    const closed = policy('"a2ui:Text", show_card', more);
+    const { denials, delivered } = await play(closed, events);
+    expect(denials[0]?.component?.type).toBe(isJudged ? "a2ui:Button" : undefined);
+    expect(JSON.stringify(delivered).includes("view_invoice")).toBe(!isJudged);
+    expect((await play(policy('"a2ui:*", show_card', more), events)).denials).toEqual([]);
+  }
+});
+
+test("a patch of an activity that draws is judged, whatever its type", async () => {
+  const events = [
+    snapshot(drawing({ ...TEXT, id: "root" }), "note"),
+    delta([{ op: "add", path: "/a2ui_operations/-", value: update(BUTTON, TEXT) }], "note"),
+  ];
+  expect((await play(policy('"a2ui:*"'), events)).denials).toEqual([]);
+  const { denials, delivered } = await play(policy('"a2ui:Text"'), events);
+  expect(denials[0]?.component).toMatchObject({ type: "a2ui:Button", id: "s/root" });
+  expect(JSON.stringify(delivered)).not.toContain("view_invoice");
+});
+
 test("an action that comes after its label is judged with the label", async () => {
   const swapped = { ...BUTTON, action: { event: { name: "transfer_funds", context: {} } } };
   const { action: _none, ...bare } = BUTTON;
@@ -188,6 +224,28 @@ test("observe mode forwards every drawing and names the rule and the component",
   const { types, drafts } = await play(observing, [snapshot(drawing(BUTTON, TEXT))]);
   expect(types).toEqual(["ACTIVITY_SNAPSHOT"]);
   expect(drafts.some(({ rule }) => rule === "ag_ui_components")).toBe(true);
+});
+
+test("a block that enforces in a policy that observes withholds its components from lists too", async () => {
+  const mixed = policy('"a2ui:Text"')
+    .replace("rules:", "mode: observe\nrules:")
+    .replace("default: block", "default: block\n    mode: enforce");
+  const list = {
+    type: "MESSAGES_SNAPSHOT",
+    messages: [
+      ...INPUT.messages,
+      {
+        id: "a",
+        role: "activity",
+        activityType: "a2ui-surface",
+        content: drawing(BUTTON, TEXT),
+      },
+    ],
+  };
+  for (const events of [[snapshot(drawing(BUTTON, TEXT)), list], [list]]) {
+    const { delivered } = await play(mixed, events);
+    expect(JSON.stringify(delivered)).not.toContain("view_invoice");
+  }
 });
 
 test("other activities and results are not read as interfaces", async () => {
