@@ -200,6 +200,16 @@ function factsOf({ components, removed, surfaces, problems }: SurfaceFacts): obj
   };
 }
 
+/** The same with its lists in one order. */
+function unordered(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => [
+      name,
+      Array.isArray(member) ? member.map((one) => JSON.stringify(one)).toSorted() : member,
+    ]),
+  );
+}
+
 const isCyclic = (value: unknown): boolean => JSON.stringify(value).includes("surface/cycle");
 
 test("what is read of an event depends only on the events that the client got", async () => {
@@ -251,7 +261,8 @@ test("in every mode of the blocks, what is read of an event is what the client h
       observed += chosen.components === "observe" || chosen.surfaces === "observe" ? 1 : 0;
       if (isCyclic(first.read) || isCyclic(open.read)) return;
       expect(open.sent).toEqual(first.sent);
-      expect(open.read).toEqual(first.read);
+      // Observe mode reads the messages of a list that no rule judges again after the others.
+      expect(open.read.map(unordered)).toEqual(first.read.map(unordered));
     },
   );
   await fc.assert(property, { numRuns: 150 });
