@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 
 /** A text of `formatString`: literal pieces, data paths and function calls. */
 export type ExpressionPart = JsonValue;
+type MayRead = (characters: number) => boolean;
 
 const MAX_NESTING = 100;
 const NUMBER = /^\d+\.?\d*$/;
@@ -16,24 +17,26 @@ export class ExpressionError extends Error {}
  * Parses the value of `formatString` as the official renderer does: literal text, `${/path}`,
  * `${function(name: argument)}`, quoted strings, numbers, and `\${` for a literal `${`.
  *
- * @throws ExpressionError when renderers reject it
+ * @param mayRead whether so many more characters may be read; a nested expression is read at each level
+ * @throws ExpressionError when renderers reject it, or when it takes too long
  */
-export function parseFormatString(text: string): ExpressionPart[] {
+export function parseFormatString(text: string, mayRead: MayRead): ExpressionPart[] {
+  if (!mayRead(text.length)) throw new ExpressionError("too many characters");
   if (!text.includes("${")) return text === "" ? [] : [text];
   const parts: ExpressionPart[] = [];
-  const scanner = new Scanner(text);
+  const scanner = new Scanner(text, mayRead);
   while (!scanner.isAtEnd) {
-    if (scanner.skip("${")) parts.push(parseExpression(scanner.interpolation(), 1));
+    if (scanner.skip("${")) parts.push(parseExpression(scanner.interpolation(), 1, mayRead));
     else if (scanner.skip("\\${")) parts.push("${");
     else parts.push(scanner.literal());
   }
   return parts.filter((part) => part !== "");
 }
 
-function parseExpression(text: string, depth: number): ExpressionPart {
+function parseExpression(text: string, depth: number, mayRead: MayRead): ExpressionPart {
   const trimmed = text.trim();
   if (trimmed === "") return "";
-  const scanner = new Scanner(trimmed);
+  const scanner = new Scanner(trimmed, mayRead);
   const part = parseValue(scanner, depth);
   if (!scanner.isAtEnd) throw new ExpressionError("characters after an expression");
   return part;
@@ -43,7 +46,7 @@ function parseValue(scanner: Scanner, depth: number): ExpressionPart {
   if (depth > MAX_NESTING) throw new ExpressionError("expressions nested too deep");
   scanner.skipSpace();
   if (scanner.isAtEnd) return "";
-  if (scanner.skip("${")) return parseExpression(scanner.interpolation(), depth + 1);
+  if (scanner.skip("${")) return parseExpression(scanner.interpolation(), depth + 1, scanner.mayRead);
   const next = scanner.peek;
   if (next === "'" || next === '"') return scanner.quoted();
   if (next >= "0" && next <= "9") {
@@ -78,11 +81,13 @@ function parseArguments(scanner: Scanner, depth: number): JsonObject {
 }
 
 class Scanner {
+  readonly mayRead: MayRead;
   readonly #text: string;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, mayRead: MayRead) {
     this.#text = text;
+    this.mayRead = mayRead;
   }
 
   get isAtEnd(): boolean {
@@ -136,7 +141,9 @@ class Scanner {
       this.#at += 1;
       if (character === "{") open += 1;
       else if (character === "}") open -= 1;
-      if (open === 0) return this.#text.slice(start, this.#at - 1);
+      if (open > 0) continue;
+      if (!this.mayRead(this.#at - start)) throw new ExpressionError("too many characters");
+      return this.#text.slice(start, this.#at - 1);
     }
     throw new ExpressionError("an interpolation without an end");
   }

@@ -100,6 +100,8 @@ class ComponentReader {
     tablePath: string,
     isAside: boolean,
   ): JsonValue | undefined {
+    this.#scope.work.step();
+    if (this.#scope.work.isOver) return null;
     if (isAction(value)) return this.#action(value, pointer);
     if (isTemplate(value)) return value;
     if (isDynamic(value)) {
@@ -169,6 +171,7 @@ class ComponentReader {
   #text(text: string): void {
     if (text === "" || this.#texts.has(text)) return;
     this.#textLength += text.length;
+    this.#scope.work.spend(text.length);
     if (this.#textLength > this.#scope.limits.maxTextLength) {
       const { problems, surfaceId, place } = this.#scope;
       problems.add(

@@ -60,7 +60,7 @@ class Model implements SurfaceModel {
     this.#a2uiTools = new Set(renderTools?.a2ui ?? A2UI_TOOLS);
     this.#htmlTools = new Set(renderTools?.html ?? HTML_TOOLS);
     this.#sources = new Sources(this.#limits);
-    this.#total = new Work(this.#limits.maxTotalLength);
+    this.#total = new Work(this.#limits.maxTotalLength, Infinity);
   }
 
   get surfaces(): readonly SurfaceInfo[] {
