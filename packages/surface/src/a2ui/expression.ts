@@ -6,9 +6,13 @@ type MayRead = (characters: number) => boolean;
 
 const MAX_NESTING = 100;
 const NUMBER = /^\d+\.?\d*$/;
-const PATH_CHARACTER = /[\w/.-]/;
-const NAME_CHARACTER = /\w/;
-const SPACE = /\s/;
+const DIGITS = /[\d.]+/y;
+const PATH = /[\w/.-]+/y;
+const NAME = /\w+/y;
+const SPACES = /\s+/y;
+/** Text up to a brace or a quote; text up to a quote or an escape. */
+const PLAIN = /[^'"{}]+/y;
+const UNQUOTED = /[^'"\\]+/y;
 
 /** The text is not an expression: renderers show nothing in its place. */
 export class ExpressionError extends Error {}
@@ -46,18 +50,19 @@ function parseValue(scanner: Scanner, depth: number): ExpressionPart {
   if (depth > MAX_NESTING) throw new ExpressionError("expressions nested too deep");
   scanner.skipSpace();
   if (scanner.isAtEnd) return "";
-  if (scanner.skip("${")) return parseExpression(scanner.interpolation(), depth + 1, scanner.mayRead);
+  if (scanner.skip("${"))
+    return parseExpression(scanner.interpolation(), depth + 1, scanner.mayRead);
   const next = scanner.peek;
   if (next === "'" || next === '"') return scanner.quoted();
   if (next >= "0" && next <= "9") {
-    const digits = scanner.take(/[\d.]/);
+    const digits = scanner.take(DIGITS);
     if (!NUMBER.test(digits)) throw new ExpressionError("a number that is none");
     return Number(digits);
   }
   if (scanner.keyword("true")) return true;
   if (scanner.keyword("false")) return false;
   if (scanner.keyword("null")) return "";
-  const token = scanner.take(PATH_CHARACTER);
+  const token = scanner.take(PATH);
   scanner.skipSpace();
   if (scanner.peek !== "(") return token === "" ? "" : { path: token };
   return { call: token, args: parseArguments(scanner, depth), returnType: "any" };
@@ -68,7 +73,7 @@ function parseArguments(scanner: Scanner, depth: number): JsonObject {
   scanner.skip("(");
   scanner.skipSpace();
   while (!scanner.isAtEnd && scanner.peek !== ")") {
-    const name = scanner.take(NAME_CHARACTER);
+    const name = scanner.take(NAME);
     scanner.skipSpace();
     if (!scanner.skip(":")) throw new ExpressionError("an argument without a colon");
     scanner.skipSpace();
@@ -107,17 +112,19 @@ class Scanner {
 
   keyword(word: string): boolean {
     const after = this.#text[this.#at + word.length] ?? "\0";
-    return !NAME_CHARACTER.test(after) && this.skip(word);
+    return !/\w/.test(after) && this.skip(word);
   }
 
   skipSpace(): void {
-    while (!this.isAtEnd && SPACE.test(this.peek)) this.#at += 1;
+    this.take(SPACES);
   }
 
-  take(character: RegExp): string {
-    const start = this.#at;
-    while (!this.isAtEnd && character.test(this.peek)) this.#at += 1;
-    return this.#text.slice(start, this.#at);
+  /** The characters that a sticky pattern matches here. */
+  take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const [taken] = pattern.exec(this.#text) ?? [""];
+    this.#at += taken.length;
+    return taken;
   }
 
   literal(): string {
@@ -133,6 +140,7 @@ class Scanner {
   interpolation(): string {
     const start = this.#at;
     for (let open = 1; !this.isAtEnd;) {
+      this.take(PLAIN);
       const character = this.peek;
       if (character === "'" || character === '"') {
         this.quoted();
@@ -153,6 +161,8 @@ class Scanner {
     this.#at += 1;
     let text = "";
     for (; !this.isAtEnd; this.#at += 1) {
+      text += this.take(UNQUOTED);
+      if (this.isAtEnd) break;
       const character = this.peek;
       if (character === quote) {
         this.#at += 1;

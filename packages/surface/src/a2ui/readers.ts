@@ -29,7 +29,8 @@ export class WrittenPaths {
     for (const segment of segments) {
       if (node.isWhole) return;
       let next = node.below.get(segment);
-      if (next === undefined) node.below.set(segment, (next = { isWhole: false, below: new Map() }));
+      if (next === undefined)
+        node.below.set(segment, (next = { isWhole: false, below: new Map() }));
       node = next;
     }
     node.isWhole = true;
@@ -70,7 +71,8 @@ export class Readers<Reader> {
   /** Every read of a written path, of something above one, or below one; each once. */
   concerned({ root }: WrittenPaths, work: Work): Read<Reader>[] {
     const found: Read<Reader>[] = [];
-    const open: [Node<Reader>, Written | undefined][] = root === undefined ? [] : [[this.#root, root]];
+    const open: [Node<Reader>, Written | undefined][] =
+      root === undefined ? [] : [[this.#root, root]];
     for (let next = open.pop(); next !== undefined && !work.isOver; next = open.pop()) {
       const [node, written] = next;
       work.step(1 + node.reads.size);

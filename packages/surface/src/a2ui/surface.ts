@@ -195,7 +195,8 @@ export class A2uiSurface {
   /** The drawn components from the root down, at most so many: children of several parents are there several times. */
   outline(maxComponents: number): Pick<SurfaceDrawing, "components" | "isCut"> {
     const components: { component: SurfaceComponent; depth: number }[] = [];
-    const open = this.#root === undefined || this.#isPending ? [] : [{ instance: this.#root, depth: 0 }];
+    const open =
+      this.#root === undefined || this.#isPending ? [] : [{ instance: this.#root, depth: 0 }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { instance, depth } = next;
       if (instance.described === undefined) continue;
@@ -443,6 +444,7 @@ export class A2uiSurface {
     let waiting = this.#waiting.get(id);
     if (waiting === undefined) this.#waiting.set(id, (waiting = new Set()));
     waiting.add(instance);
+    this.#work.step(2);
     const slots = instance.waits.get(id);
     if (slots === undefined) instance.waits.set(id, [slot]);
     else slots.push(slot);

@@ -346,7 +346,7 @@ export interface SurfaceLimits {
   readonly maxExpressionSteps: number;
   /** Characters that one payload may draw or draw anew, after bindings. Each character of a label counts sixteen times. */
   readonly maxDrawnLength: number;
-  /** Values that one payload may have read, and components looked at, together; 300,000. */
+  /** Values that one payload may have read, and components looked at, together; 250,000. */
   readonly maxSteps: number;
   /** The same for all payloads of a model together; each component that is drawn anew adds 1,000. */
   readonly maxTotalLength: number;

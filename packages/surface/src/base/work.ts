@@ -33,10 +33,12 @@ export class Work {
 
   step(count = 1): void {
     this.#steps -= count;
+    this.#total?.step(count);
   }
 
   /** Notes that a component is drawn anew. */
   countComponent(): void {
-    this.#total?.spend(COMPONENT);
+    if (this.#total === undefined) this.spend(COMPONENT);
+    else this.#total.countComponent();
   }
 }

@@ -56,9 +56,10 @@ export class Changes {
 
   undo(): void {
     for (const revert of this.#reverts.splice(0).toReversed()) revert();
-    // What was drawn before can be longer than what was drawn now.
+    // What was drawn before can take longer than what was drawn now. A surface that takes too long is not shown until its next event.
     const { maxDrawnLength, maxSteps } = this.#limits;
-    const work = new Work(2 * maxDrawnLength, 2 * maxSteps, this.#total);
-    for (const surface of new Set([...this.collected, ...this.touched])) surface.collect(new Problems(1), work);
+    const work = new Work(maxDrawnLength, maxSteps, this.#total);
+    for (const surface of new Set([...this.collected, ...this.touched]))
+      surface.collect(new Problems(1), work);
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { copyOf } from "../a2ui/data-model.js";
+import { copyOf, measure } from "../a2ui/data-model.js";
 import { callerOf, isBasicFunction } from "../a2ui/functions.js";
 import { readOperation } from "../a2ui/operations.js";
 import type { Operation } from "../a2ui/operations.js";
@@ -19,8 +19,11 @@ import type { Work } from "../base/work.js";
 import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
 
-/** To create or to delete a surface counts as this many values. */
+/** To create or to delete a surface counts as this many values, and a definition as that many. */
 const OPERATION_STEPS = 16;
+const DEFINITION_STEPS = 6;
+/** So many plain values count as one that is resolved. */
+const PLAIN_VALUES = 8;
 
 /** One message or call with what it shows; clients keep the surfaces of each apart. */
 interface Source {
@@ -177,6 +180,7 @@ export class Sources {
       for (const [index, raw] of operations.entries()) {
         // What is left out makes the payload undecided.
         if (changes.work.isOver) break;
+        changes.work.step();
         for (const operation of readOperation(raw, `${place}/${index}`, changes.problems)) {
           namedIds.add(operation.surfaceId);
           const known = source.surfaces.get(operation.surfaceId);
@@ -354,7 +358,8 @@ export class Sources {
     // Clients with one model for all messages draw the change on what is there.
     changes.work.step(shown.definitions.size + shown.data.values);
     for (const [id, definition] of shown.definitions) surface.define(id, definition);
-    if (shown.data.root !== undefined) surface.write("/", copyOf(shown.data.root), changes.problems);
+    if (shown.data.root !== undefined)
+      surface.write("/", copyOf(shown.data.root), changes.problems);
     return surface;
   }
 
@@ -374,7 +379,7 @@ export class Sources {
     const ids = new Set<string>();
     for (const component of operation.components) {
       const place = `${surface.surfaceId}/${component.id}`;
-      changes.work.step();
+      changes.work.step(DEFINITION_STEPS + measure(component.props).values / PLAIN_VALUES);
       if (ids.has(component.id)) {
         changes.problems.add(
           "surface/duplicate-component",
@@ -396,6 +401,7 @@ export class Sources {
   #write(operation: Operation & { kind: "data" }, source: Source, changes: Changes): void {
     const surface = this.#surface(operation, source, changes);
     const { path, value, place } = operation;
+    changes.work.step(measure(value).values / PLAIN_VALUES);
     const revert = surface.write(
       path,
       value === undefined ? undefined : copyOf(value),
