@@ -92,6 +92,8 @@ function classify(type: string, own: OwnFacts, isKnown: boolean): Classification
   return isKnown ? "mutate" : "create";
 }
 
+const PARTLY_SHOWN: ReadonlySet<string> = new Set(["Modal", "Tabs"]);
+
 interface Subtree {
   readonly label: string;
   readonly isExact: boolean;
@@ -115,7 +117,9 @@ function readSubtree(instance: Instance, limits: SurfaceLimits, work: Work): Sub
     if (count > limits.maxLabelComponents || length > limits.maxTextLength) {
       return { label: labels.join(" "), isExact: false, isOverLimit: true, form: forms.join("\n") };
     }
-    const { own } = next;
+    const { own, definition } = next;
+    // A part of it is not on the screen.
+    if (isWhole && PARTLY_SHOWN.has(definition.type)) isExact = false;
     labels.push(...own.labels);
     for (const label of own.labels) length += label.length + 1;
     isExact &&= own.isLabelExact && hasAllChildren(next);

@@ -164,7 +164,9 @@ class ComponentReader {
     const isAssumed = table === undefined || !isKnownProperty(table, tablePath.split("/")[0] ?? "");
     const isLabel = isAssumed ? !isAside && !isChild : (table.labels?.includes(tablePath) ?? false);
     if (isLabel) {
-      if (!resolved.isExact || isContainer) this.#isLabelExact = false;
+      // Clients show lists, objects and booleans in different ways, or not at all.
+      const isPlain = !isContainer && typeof value !== "boolean";
+      if (!resolved.isExact || !isPlain) this.#isLabelExact = false;
       if (isAssumed && typeof value === "string") this.#labels.push(text);
     }
     if (typeof value === "boolean" || isChild || text === "") return;

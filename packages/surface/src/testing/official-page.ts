@@ -20,7 +20,8 @@ const catalogue = new Catalog(
 );
 
 /** Draws each surface in the page, reads it and clicks every button; runs in a browser. */
-function draw(surfaces: readonly (readonly JsonValue[])[]): DrawnPage[] {
+function draw(text: string): DrawnPage[] {
+  const surfaces = JSON.parse(text) as readonly (readonly JsonValue[])[];
   return surfaces.map((operations) => {
     let clicks: JsonValue[] = [];
     const processor = new MessageProcessor([catalogue], (action) => {
@@ -36,9 +37,9 @@ function draw(surfaces: readonly (readonly JsonValue[])[]): DrawnPage[] {
     const page = { buttons: [] as DrawnPage["buttons"][number][], ...readElements(container) };
     for (const button of container.querySelectorAll("button")) {
       clicks = [];
-      const text = textOf(button);
+      const shown = textOf(button);
       flushSync(() => button.click());
-      page.buttons.push({ text, actions: clicks });
+      page.buttons.push({ text: shown, actions: clicks });
     }
     root.unmount();
     container.remove();
