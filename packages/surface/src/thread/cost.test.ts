@@ -10,7 +10,7 @@ const RUNS = Math.ceil(Number(process.env["SURFACE_RUNS"] ?? 1_000) / 80);
  * An event and its undo run at most so many times the blocks of a surface of 5,000 components. A block of an expression takes a tenth of
  * the time of one that draws; a payload that is not bounded runs hundreds of times as many.
  */
-const MAX_RATIO = 16;
+const MAX_RATIO = 32;
 
 const blocks = new ExecutedBlocks();
 let create: () => SurfaceModel;
