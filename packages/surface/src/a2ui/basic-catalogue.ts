@@ -100,12 +100,20 @@ const COMMON: ReadonlySet<string> = new Set([
 export function isKnownProperty(table: ComponentTable, property: string): boolean {
   if (SETTINGS.has(property) || COMMON.has(property)) return true;
   if (table.urls?.has(property) === true) return true;
-  const named = [
-    ...(table.children ?? []),
-    ...(table.labels ?? []),
-    ...(table.input?.values ?? []),
-  ];
-  return named.some((path) => path === property || path.startsWith(`${property}/`));
+  return namedProperties(table).has(property);
+}
+
+const NAMED = new WeakMap<ComponentTable, ReadonlySet<string>>();
+
+/** The outer names of the paths in a table. */
+function namedProperties(table: ComponentTable): ReadonlySet<string> {
+  let named = NAMED.get(table);
+  if (named === undefined) {
+    const { children = [], labels = [], input } = table;
+    const paths = [...children, ...labels, ...(input?.values ?? [])];
+    NAMED.set(table, (named = new Set(paths.map((path) => path.split("/")[0] ?? ""))));
+  }
+  return named;
 }
 
 /** Whether a property of a basic component only has a word that sets its look. */

@@ -77,7 +77,7 @@ export class DataModel {
         Object.assign(this, counted);
       };
     }
-    const reverts: Revert[] = [];
+    const reverts: Revert[] = [() => void Object.assign(this, counted)];
     const revertAll = (): void => {
       for (const revert of reverts.toReversed()) revert();
     };
@@ -94,6 +94,9 @@ export class DataModel {
         break;
       }
       const isLast = index === segments.length - 1;
+      const holes = Array.isArray(current) ? Math.max(0, +segment - current.length) : 0;
+      this.values += holes;
+      this.length += 4 * holes;
       const known: JsonValue | undefined = Array.isArray(current)
         ? current[+segment]
         : Object.hasOwn(current, segment)
@@ -103,13 +106,15 @@ export class DataModel {
         const replaced = measure(known);
         this.values += added.values - replaced.values;
         this.length += added.length - replaced.length;
-        reverts.push(() => void Object.assign(this, counted), put(current, segment, value));
+        reverts.push(put(current, segment, value));
         return revertAll;
       }
       const isMissing = known === undefined || known === null;
       if (isMissing || (this.#isLegacy && !isContainer(known))) {
         const isList = !this.#isLegacy && INDEX.test(segments[index + 1] ?? "");
         const made: JsonValue = isList ? [] : {};
+        this.values += known === null ? 0 : 1;
+        this.length += 4;
         reverts.push(put(current, segment, made));
         current = made;
       } else current = known;
@@ -148,12 +153,15 @@ function put(
   };
 }
 
-/** JSON values in a value, itself included, and its characters, about. */
-export function measure(value: JsonValue | undefined): { values: number; length: number } {
+/** JSON values in a value, itself included, and its characters, about; of a larger one at least so many values. */
+export function measure(
+  value: JsonValue | undefined,
+  maxValues = Infinity,
+): { values: number; length: number } {
   let values = 0;
   let length = 0;
   const open: JsonValue[] = value === undefined ? [] : [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && values < maxValues; next = open.pop()) {
     values += 1;
     length += typeof next === "string" ? next.length + 2 : 4;
     if (typeof next !== "object" || next === null) continue;

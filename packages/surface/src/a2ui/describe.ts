@@ -3,6 +3,7 @@ import type { Classification } from "@countersign/core";
 import type { SurfaceComponent, SurfaceLimits } from "../base/facts.js";
 import { named } from "../base/problems.js";
 import type { Problems } from "../base/problems.js";
+import type { Work } from "../base/work.js";
 import { hasAllChildren, isActing } from "./instance.js";
 import type { Instance } from "./instance.js";
 import type { OwnFacts } from "./read-component.js";
@@ -20,11 +21,12 @@ export function describeInstance(
   surface: SurfacePlace,
   limits: SurfaceLimits,
   problems: Problems,
+  work: Work,
 ): SurfaceComponent {
   const { definition, own, scope } = instance;
   const { surfaceId, sourceId } = surface;
   const componentId = `${surfaceId}/${definition.id}`;
-  const subtree = readSubtree(instance, limits);
+  const subtree = readSubtree(instance, limits, work);
   if (subtree.isOverLimit) {
     problems.add(
       "surface/over-limit",
@@ -77,13 +79,7 @@ export function describeInstance(
     inputs: own.inputs,
     texts: own.texts,
     subtreeHash: sha256Hex(
-      canonicalJson([
-        componentType,
-        componentId,
-        scope,
-        definition.catalogueId ?? null,
-        subtree.form,
-      ]),
+      `${canonicalJson([componentType, componentId, scope, definition.catalogueId ?? null])}\n${subtree.form}`,
     ),
   };
 }
@@ -96,6 +92,8 @@ function classify(type: string, own: OwnFacts, isKnown: boolean): Classification
   return isKnown ? "mutate" : "create";
 }
 
+const PARTLY_SHOWN: ReadonlySet<string> = new Set(["Modal", "Tabs"]);
+
 interface Subtree {
   readonly label: string;
   readonly isExact: boolean;
@@ -105,7 +103,7 @@ interface Subtree {
 }
 
 /** Of a component that a person acts on everything below it, of others only itself. */
-function readSubtree(instance: Instance, limits: SurfaceLimits): Subtree {
+function readSubtree(instance: Instance, limits: SurfaceLimits, work: Work): Subtree {
   const isWhole = isActing(instance);
   const labels: string[] = [];
   const forms: string[] = [];
@@ -115,28 +113,29 @@ function readSubtree(instance: Instance, limits: SurfaceLimits): Subtree {
   const open = [instance];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     count += 1;
+    work.step();
     if (count > limits.maxLabelComponents || length > limits.maxTextLength) {
-      return {
-        label: labels.join(" "),
-        isExact: false,
-        isOverLimit: true,
-        form: canonicalJson(forms),
-      };
+      return { label: labels.join(" "), isExact: false, isOverLimit: true, form: forms.join("\n") };
     }
     const { own, definition } = next;
+    // A part of it is not on the screen.
+    if (isWhole && PARTLY_SHOWN.has(definition.type)) isExact = false;
     labels.push(...own.labels);
     for (const label of own.labels) length += label.length + 1;
     isExact &&= own.isLabelExact && hasAllChildren(next);
-    const form = [
-      definition.type,
-      own.resolved,
-      own.actions.map(({ name, context }) => [name, context]),
-    ];
-    forms.push(
-      canonicalJson(form as never),
-      canonicalJson(own.urls.map(({ value, use }) => [use, value])),
-    );
+    next.form ??= formOf(next);
+    forms.push(next.form);
     if (isWhole) for (const child of next.slots.flat().toReversed()) open.push(child);
   }
-  return { label: labels.join(" "), isExact, isOverLimit: false, form: canonicalJson(forms) };
+  return { label: labels.join(" "), isExact, isOverLimit: false, form: forms.join("\n") };
+}
+
+/** What a person sees and sends with a component by itself, as one line. */
+function formOf({ own, definition }: Instance): string {
+  return canonicalJson([
+    definition.type,
+    own.resolved,
+    own.actions.map(({ name, context }) => [name, context]),
+    own.urls.map(({ value, use }) => [use, value]),
+  ]);
 }

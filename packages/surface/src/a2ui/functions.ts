@@ -153,8 +153,8 @@ function isFilled(value: JsonValue): boolean {
   return value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
 
-/** A value as functions of texts coerce it: an object becomes `[object Object]`. */
-function coerced(value: JsonValue): string {
+/** A value as functions of texts and attributes of a page coerce it: an object becomes `[object Object]`, a list its items. */
+export function coerced(value: JsonValue): string {
   return String(value as string);
 }
 

@@ -1,7 +1,7 @@
 import type { SurfaceComponent, SurfaceInfo } from "../base/facts.js";
 import type { ChildReference, Definition } from "./definition.js";
 import type { OwnFacts } from "./read-component.js";
-import type { Reading } from "./readers.js";
+import type { Read } from "./readers.js";
 
 /** A component drawn at one place of the data: a node of the tree that a person sees. */
 export interface Instance {
@@ -17,8 +17,10 @@ export interface Instance {
   /** Ids that it refers to and that are not defined, with the references. */
   readonly waits: Map<string, number[]>;
   own: OwnFacts;
+  /** What its hash covers of {@link own}; undefined until it is described. */
+  form: string | undefined;
   /** Data paths that it is registered for. */
-  reads: { readonly segments: readonly string[]; readonly reading: Reading }[];
+  reads: ReadonlyMap<string, Read<Instance>>;
   described: SurfaceComponent | undefined;
   /** What it costs to describe it. */
   cost: number;
@@ -60,7 +62,8 @@ export function createInstance(
     slots: [],
     waits: new Map(),
     own: UNREAD,
-    reads: [],
+    form: undefined,
+    reads: new Map(),
     described,
     cost: 0,
   };

@@ -9,7 +9,7 @@ import type {
 } from "../base/facts.js";
 import { isKnownProperty, isSetting } from "./basic-catalogue.js";
 import type { Definition } from "./definition.js";
-import { shownAs } from "./functions.js";
+import { coerced, shownAs } from "./functions.js";
 import { absolutePath, escapeSegment, isDynamic, Resolver } from "./resolve.js";
 import type { Resolved, Scope } from "./resolve.js";
 import { dataSegments } from "./data-model.js";
@@ -100,6 +100,8 @@ class ComponentReader {
     tablePath: string,
     isAside: boolean,
   ): JsonValue | undefined {
+    this.#scope.work.step();
+    if (this.#scope.work.isOver) return null;
     if (isAction(value)) return this.#action(value, pointer);
     if (isTemplate(value)) return value;
     if (isDynamic(value)) {
@@ -142,14 +144,19 @@ class ComponentReader {
     if (isBasicSetting && typeof value === "string") return;
     const text = shownAs(value);
     const use = this.#urlUse(key, text, tablePath);
+    // A browser loads the items of a list, joined; another client may refuse it.
+    const isContainer = typeof value === "object" && value !== null;
+    const forms = isContainer ? [text, coerced(value)] : [text];
     if (use !== undefined) {
-      this.#urls.push({
-        value: text,
-        use,
-        path: pointer,
-        dataPaths: resolved.paths,
-        isExact: resolved.isExact,
-      });
+      for (const form of forms) {
+        this.#urls.push({
+          value: form,
+          use,
+          path: pointer,
+          dataPaths: resolved.paths,
+          isExact: resolved.isExact,
+        });
+      }
       if (!resolved.isExact && !resolved.paths.some((path) => this.#scope.isInputPath(path)))
         this.#unknownUrl();
     }
@@ -157,18 +164,21 @@ class ComponentReader {
     const isAssumed = table === undefined || !isKnownProperty(table, tablePath.split("/")[0] ?? "");
     const isLabel = isAssumed ? !isAside && !isChild : (table.labels?.includes(tablePath) ?? false);
     if (isLabel) {
-      if (!resolved.isExact) this.#isLabelExact = false;
+      // Clients show lists, objects and booleans in different ways, or not at all.
+      const isPlain = !isContainer && typeof value !== "boolean";
+      if (!resolved.isExact || !isPlain) this.#isLabelExact = false;
       if (isAssumed && typeof value === "string") this.#labels.push(text);
     }
     if (typeof value === "boolean" || isChild || text === "") return;
     if (typeof value === "number" && !isLabel) return;
-    this.#text(text);
+    for (const form of forms) this.#text(form);
     for (const alternative of resolved.alternatives) this.#text(alternative);
   }
 
   #text(text: string): void {
     if (text === "" || this.#texts.has(text)) return;
     this.#textLength += text.length;
+    this.#scope.work.spend(text.length);
     if (this.#textLength > this.#scope.limits.maxTextLength) {
       const { problems, surfaceId, place } = this.#scope;
       problems.add(

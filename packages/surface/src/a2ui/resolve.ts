@@ -3,7 +3,8 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { SurfaceFunctionCall, SurfaceLimits } from "../base/facts.js";
 import { named } from "../base/problems.js";
 import type { Problems } from "../base/problems.js";
-import { dataSegments } from "./data-model.js";
+import type { Work } from "../base/work.js";
+import { dataSegments, measure } from "./data-model.js";
 import type { DataModel } from "./data-model.js";
 import { ExpressionError, parseFormatString } from "./expression.js";
 import { callerOf, computeFunction, isBasicFunction, shownAs } from "./functions.js";
@@ -26,6 +27,7 @@ export interface Scope {
   readonly isLegacy: boolean;
   readonly limits: SurfaceLimits;
   readonly problems: Problems;
+  readonly work: Work;
   readonly surfaceId: string;
   readonly place: string;
   /** Whether the surface has a component of this id. */
@@ -102,7 +104,8 @@ export class Resolver {
   }
 
   #value(value: JsonValue, pointer: string, trace: Trace, depth: number): JsonValue | undefined {
-    this.#steps -= 1;
+    this.#step(1);
+    if (this.scope.work.isOver) return undefined;
     if (this.#steps < 0 || depth > this.scope.limits.maxDepth) return this.#overLimit(trace);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
@@ -147,7 +150,18 @@ export class Resolver {
     const normal = `/${segments.map(escapeSegment).join("/")}`;
     trace.paths.add(normal);
     if (this.scope.isInputPath(normal)) trace.isExact = false;
-    return this.scope.data.read(segments);
+    const value = this.scope.data.read(segments);
+    if (typeof value === "object" && value !== null) {
+      const { values, length } = measure(value, this.scope.limits.maxSteps);
+      this.scope.work.step(values);
+      this.scope.work.spend(length);
+    }
+    return value;
+  }
+
+  #step(count: number): void {
+    this.#steps -= count;
+    this.scope.work.step(count);
   }
 
   #arguments(call: JsonObject, pointer: string, trace: Trace, depth: number): JsonObject {
@@ -180,18 +194,23 @@ export class Resolver {
     // The official renderer coerces a missing template to this word.
     const text = value === undefined ? "undefined" : String(value);
     if (text.length > this.scope.limits.maxTextLength) return this.#overLimit(trace);
-    this.#steps -= Math.ceil(text.length / 16);
     try {
       let shown = "";
-      for (const part of parseFormatString(text)) {
+      const read = (characters: number): boolean => {
+        this.#step(Math.ceil(characters / 16));
+        return this.#steps >= 0 && !this.scope.work.isOver;
+      };
+      for (const part of parseFormatString(text, read)) {
         const resolved = shownAs(this.#value(part, pointer, trace, depth + 1));
         if (shown.length + resolved.length > this.scope.limits.maxTextLength)
           return this.#overLimit(trace);
         shown += resolved;
+        this.scope.work.spend(resolved.length);
       }
       return shown;
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
+      if (this.#steps < 0) return this.#overLimit(trace);
       // Another renderer may show the text as it is.
       trace.alternatives.push(text);
       trace.isExact = false;

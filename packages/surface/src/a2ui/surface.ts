@@ -9,15 +9,15 @@ import type {
 import { named } from "../base/problems.js";
 import type { Work } from "../base/work.js";
 import type { Problems } from "../base/problems.js";
-import { DataModel, dataSegments, measure } from "./data-model.js";
+import { DataModel, dataSegments } from "./data-model.js";
 import type { Revert } from "./data-model.js";
 import type { ChildReference, Definition } from "./definition.js";
 import { describeInstance } from "./describe.js";
 import { createInstance, instanceKey, isActing } from "./instance.js";
 import type { Instance, SurfaceSettings } from "./instance.js";
 import { readComponent } from "./read-component.js";
-import { Readers, tokenOf } from "./readers.js";
-import type { Reading } from "./readers.js";
+import { Readers, tokenOf, WrittenPaths } from "./readers.js";
+import type { Read, Reading } from "./readers.js";
 import { absolutePath, escapeSegment } from "./resolve.js";
 
 /** The changes since the last collection. */
@@ -33,6 +33,9 @@ interface ChildScopes {
   readonly isIndexed: boolean;
   at(index: number): string;
 }
+
+/** A component that is read counts as this many values. */
+const COMPONENT_STEPS = 16;
 
 /**
  * One A2UI surface: definitions and data, and the tree of drawn components, which follows each
@@ -54,14 +57,18 @@ export class A2uiSurface {
   readonly #inputPaths = new Map<string, number>();
   #settings: SurfaceSettings;
   #root: Instance | undefined;
+  /** What was changed since the last collection: a payload may change one thing a thousand times. */
+  readonly #redefined = new Set<string>();
+  readonly #written = new WrittenPaths();
   /** Components to read again, and components with references to link again. */
   readonly #rebuild = new Set<Instance>();
   readonly #relink = new Map<Instance, Set<number>>();
   /** Components that were read again, and components with other children. */
-  readonly #touched = new Set<Instance>();
+  #touched = new Set<Instance>();
   readonly #relinked = new Set<Instance>();
   readonly #removed = new Map<string, Instance>();
   #problems: Problems;
+  #work: Work;
 
   constructor(
     surfaceId: string,
@@ -70,6 +77,7 @@ export class A2uiSurface {
     isLegacy: boolean,
     limits: SurfaceLimits,
     problems: Problems,
+    work: Work,
   ) {
     this.surfaceId = surfaceId;
     this.sourceId = sourceId;
@@ -78,6 +86,7 @@ export class A2uiSurface {
     this.#settings = settings;
     this.#limits = limits;
     this.#problems = problems;
+    this.#work = work;
   }
 
   /** Characters of definitions and data. */
@@ -89,15 +98,13 @@ export class A2uiSurface {
     return this.#settings;
   }
 
-  /** The drawn components of an id. */
+  /** The drawn components of an id; none while a change of them is not drawn, which was too large. */
   drawn(id: string): readonly Instance[] {
-    return [...(this.#byId.get(id) ?? [])];
+    return this.#isPending ? [] : [...(this.#byId.get(id) ?? [])];
   }
 
   configure(settings: SurfaceSettings): void {
-    const hasNewRoot = settings.rootId !== this.#settings.rootId;
     this.#settings = settings;
-    if (hasNewRoot) this.#replaceRoot();
   }
 
   /** Defines a component, or removes its definition. */
@@ -105,52 +112,27 @@ export class A2uiSurface {
     const before = this.definitions.get(id);
     if (before?.text === definition?.text) return;
     this.#length += (definition?.text.length ?? 0) - (before?.text.length ?? 0);
-    const drawn = this.#byId.get(id) ?? [];
-    if (definition === undefined) {
-      this.definitions.delete(id);
-      for (const instance of drawn) {
-        for (const parent of instance.parents.keys()) this.#rebuild.add(parent);
-      }
-    } else {
-      this.definitions.set(id, definition);
-      for (const instance of drawn) {
-        instance.definition = definition;
-        this.#rebuild.add(instance);
-      }
-      for (const parent of this.#waiting.get(id) ?? []) {
-        for (const slot of parent.waits.get(id) ?? []) {
-          // A text of an unknown component turns out to be the id of a child.
-          if (parent.references[slot]?.isCertain === false) this.#rebuild.add(parent);
-          else this.#linkLater(parent, slot);
-        }
-        parent.waits.delete(id);
-      }
-      this.#waiting.delete(id);
-    }
-    if (id === this.#settings.rootId) this.#replaceRoot();
+    if (definition === undefined) this.definitions.delete(id);
+    else this.definitions.set(id, definition);
+    this.#redefined.add(id);
   }
 
   /** Writes data; undefined when renderers refuse the path. */
-  write(path: string, value: JsonValue | undefined): Revert | undefined {
+  write(path: string, value: JsonValue | undefined, problems: Problems): Revert | undefined {
     const segments = dataSegments(path, this.isLegacy);
     if (segments === undefined) return undefined;
     // Renderers of 0.8 keep the data when its root would not be an object.
     if (this.isLegacy && segments.length === 0 && !isJsonObject(value)) return () => {};
-    const kept = segments.length === 0 ? 0 : this.data.values;
-    if (kept + measure(value).values > this.#limits.maxDataValues) {
-      this.#overLimit("maxDataValues");
-      return () => {};
-    }
-    const concerned = this.#readers.concerned(segments);
-    const before = concerned.map((one) => tokenOf(this.data.read(one.segments), one.reading));
     const revert = this.data.write(segments, value);
     if (revert === undefined) return undefined;
-    for (const [index, one] of concerned.entries()) {
-      const after = tokenOf(this.data.read(one.segments), one.reading);
-      if (after !== before[index]) this.#changed(one.reader, one.reading);
+    if (this.data.values > this.#limits.maxDataValues) {
+      revert();
+      this.#overLimit("maxDataValues", problems);
+      return () => {};
     }
+    this.#written.add(segments);
     return () => {
-      for (const one of this.#readers.concerned(segments)) this.#changed(one.reader, one.reading);
+      this.#written.add(segments);
       revert();
     };
   }
@@ -158,17 +140,22 @@ export class A2uiSurface {
   /** Brings the drawn components up to date and hands over what changed. */
   collect(problems: Problems, work: Work): SurfaceChanges {
     this.#problems = problems;
+    this.#work = work;
+    this.#notice();
     while (this.#rebuild.size + this.#relink.size > 0 && !work.isOver) {
       for (const instance of this.#rebuild) {
         if (work.isOver) break;
         this.#rebuild.delete(instance);
         this.#relink.delete(instance);
         this.#update(instance);
-        for (const text of instance.own.texts) work.spend(text.length);
+        // What was read of it is not whole.
+        if (work.isOver) this.#rebuild.add(instance);
       }
       for (const [instance, slots] of this.#relink) {
+        if (work.isOver) break;
         this.#relink.delete(instance);
         for (const slot of slots) this.#linkSlot(instance, slot);
+        if (work.isOver) this.#relink.set(instance, slots);
       }
     }
     const components: SurfaceComponent[] = [];
@@ -178,21 +165,22 @@ export class A2uiSurface {
       catalogueId: this.#settings.catalogueId,
     };
     const open = this.#withActingParents();
-    this.#relinked.clear();
+    if (!work.isOver) {
+      this.#relinked.clear();
+      this.#touched = open;
+    }
     for (const instance of open) {
       if (work.isOver) break;
       open.delete(instance);
       work.countComponent();
       work.spend(instance.cost);
-      const described = describeInstance(instance, place, this.#limits, problems);
+      const described = describeInstance(instance, place, this.#limits, problems, work);
       this.#removed.delete(instance.key);
       const isChanged = instance.described?.subtreeHash !== described.subtreeHash;
       work.spend(instance.cost);
       instance.described = described;
       if (isChanged) components.push(described);
     }
-    this.#touched.clear();
-    for (const instance of open) this.#touched.add(instance);
     for (const { cost } of this.#removed.values()) work.spend(cost);
     const removed = [...this.#removed.values()].flatMap((instance) => this.#asRemoved(instance));
     this.#removed.clear();
@@ -204,15 +192,11 @@ export class A2uiSurface {
     return [...this.#instances.values()].flatMap((instance) => this.#asRemoved(instance));
   }
 
-  /** Everything drawn, as it was described last. */
-  described(): SurfaceComponent[] {
-    return [...this.#instances.values()].flatMap(({ described }) => described ?? []);
-  }
-
   /** The drawn components from the root down, at most so many: children of several parents are there several times. */
   outline(maxComponents: number): Pick<SurfaceDrawing, "components" | "isCut"> {
     const components: { component: SurfaceComponent; depth: number }[] = [];
-    const open = this.#root === undefined ? [] : [{ instance: this.#root, depth: 0 }];
+    const open =
+      this.#root === undefined || this.#isPending ? [] : [{ instance: this.#root, depth: 0 }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { instance, depth } = next;
       if (instance.described === undefined) continue;
@@ -233,6 +217,55 @@ export class A2uiSurface {
     ];
   }
 
+  get #isPending(): boolean {
+    const open = this.#redefined.size + this.#rebuild.size + this.#relink.size + this.#touched.size;
+    return open + this.#relinked.size > 0 || this.#written.root !== undefined;
+  }
+
+  /** Finds the components that the definitions and data of this payload concern, each once. */
+  #notice(): void {
+    for (const id of this.#redefined) {
+      this.#redefined.delete(id);
+      this.#noticeDefinition(id);
+    }
+    this.#replaceRoot();
+    for (const read of this.#readers.concerned(this.#written, this.#work)) {
+      const token = tokenOf(this.data.read(read.segments), read.reading);
+      if (token === read.token) continue;
+      read.token = token;
+      this.#changed(read.reader, read.reading);
+    }
+    if (!this.#work.isOver) this.#written.root = undefined;
+  }
+
+  #noticeDefinition(id: string): void {
+    const definition = this.definitions.get(id);
+    const drawn = this.#byId.get(id) ?? [];
+    if (definition === undefined) {
+      for (const instance of drawn) {
+        for (const parent of instance.parents.keys()) this.#rebuild.add(parent);
+        this.#work.step(instance.parents.size);
+      }
+      return;
+    }
+    for (const instance of drawn) {
+      instance.definition = definition;
+      this.#rebuild.add(instance);
+      this.#work.step();
+    }
+    for (const parent of this.#waiting.get(id) ?? []) {
+      const slots = parent.waits.get(id) ?? [];
+      for (const slot of slots) {
+        // A text of an unknown component turns out to be the id of a child.
+        if (parent.references[slot]?.isCertain === false) this.#rebuild.add(parent);
+        else this.#linkLater(parent, slot);
+      }
+      this.#work.step(slots.length);
+      parent.waits.delete(id);
+    }
+    this.#waiting.delete(id);
+  }
+
   #changed(instance: Instance, reading: Reading): void {
     if (reading === "value") {
       this.#rebuild.add(instance);
@@ -241,6 +274,7 @@ export class A2uiSurface {
     for (const [slot, { list }] of instance.references.entries()) {
       if (list !== undefined) this.#linkLater(instance, slot);
     }
+    this.#work.step(instance.references.length);
   }
 
   #linkLater(instance: Instance, slot: number): void {
@@ -279,25 +313,30 @@ export class A2uiSurface {
   #update(instance: Instance): void {
     const { inputPaths } = instance.own;
     const { references } = instance.definition;
+    this.#work.step(COMPONENT_STEPS + references.length);
+    if (this.#work.isOver) return;
     instance.own = readComponent(instance.definition, {
       data: this.data,
       path: instance.scope,
       isLegacy: this.isLegacy,
       limits: this.#limits,
       problems: this.#problems,
+      work: this.#work,
       surfaceId: this.surfaceId,
       place: `${this.surfaceId}/${instance.definition.id}`,
       isComponent: (id) => this.definitions.has(id),
       isInputPath: (path) => this.#inputPaths.has(path),
     });
-    this.#forgetReads(instance);
-    for (const path of instance.own.paths)
-      this.#register(instance, dataSegments(path, false), "value");
+    instance.form = undefined;
+    const reads = new Map<string, Read<Instance>>();
+    for (const path of instance.own.paths) this.#register(instance, reads, path, "value");
     for (const { list } of references) {
       if (list === undefined) continue;
-      const path = absolutePath(list, instance.scope, false);
-      this.#register(instance, dataSegments(path, this.isLegacy), "items");
+      this.#register(instance, reads, absolutePath(list, instance.scope, false), "items");
     }
+    for (const [key, read] of instance.reads) if (!reads.has(key)) this.#readers.remove(read);
+    instance.reads = reads;
+    this.#forgetWaits(instance);
     // New ones first: a path that stays an input is not reported to its readers.
     for (const path of instance.own.inputPaths) this.#countInput(path, 1, instance);
     for (const path of inputPaths) this.#countInput(path, -1, instance);
@@ -310,17 +349,32 @@ export class A2uiSurface {
     this.#touched.add(instance);
   }
 
-  #register(instance: Instance, segments: readonly string[] | undefined, reading: Reading): void {
+  /** Adds a place that a component reads, or keeps the one that it has. */
+  #register(
+    instance: Instance,
+    reads: Map<string, Read<Instance>>,
+    path: string,
+    reading: Reading,
+  ): void {
+    const key = reading === "items" ? `${path}\n` : path;
+    const known = instance.reads.get(key);
+    const isLegacy = reading === "items" && this.isLegacy;
+    const segments = known?.segments ?? dataSegments(path, isLegacy);
     if (segments === undefined) return;
-    this.#readers.add(segments, reading, instance);
-    instance.reads.push({ segments, reading });
+    const token = tokenOf(this.data.read(segments), reading);
+    const read = known ?? { reader: instance, reading, segments, token };
+    read.token = token;
+    if (known === undefined && !reads.has(key)) this.#readers.add(read);
+    if (!reads.has(key)) reads.set(key, read);
   }
 
   #forgetReads(instance: Instance): void {
-    for (const { segments, reading } of instance.reads) {
-      this.#readers.remove(segments, reading, instance);
-    }
-    instance.reads = [];
+    for (const read of instance.reads.values()) this.#readers.remove(read);
+    instance.reads = new Map();
+    this.#forgetWaits(instance);
+  }
+
+  #forgetWaits(instance: Instance): void {
     for (const id of instance.waits.keys()) {
       const waiting = this.#waiting.get(id);
       waiting?.delete(instance);
@@ -335,8 +389,9 @@ export class A2uiSurface {
     if (count > 0) this.#inputPaths.set(path, count);
     else this.#inputPaths.delete(path);
     if (count !== (step === 1 ? 1 : 0)) return;
-    for (const reader of this.#readers.at(dataSegments(path, false) ?? [])) {
-      if (reader !== instance) this.#rebuild.add(reader);
+    for (const { reader, reading } of this.#readers.at(dataSegments(path, false) ?? [])) {
+      this.#work.step();
+      if (reader !== instance && reading === "value") this.#rebuild.add(reader);
     }
   }
 
@@ -353,7 +408,8 @@ export class A2uiSurface {
     const isKept =
       scopes.isIndexed && first?.definition === definition && first?.scope === scopes.at(0);
     let index = isKept ? Math.min(children.length, wanted) : 0;
-    for (; definition !== undefined && index < wanted; index += 1) {
+    for (; definition !== undefined && index < wanted && !this.#work.isOver; index += 1) {
+      this.#work.step();
       const scope = scopes.at(index);
       const known = children[index];
       if (known?.definition === definition && known.scope === scope) continue;
@@ -362,6 +418,7 @@ export class A2uiSurface {
       children[index] = child;
       if (known !== undefined) this.#drop(instance, known);
     }
+    if (this.#work.isOver) return;
     for (const rest of children.splice(index)) this.#drop(instance, rest);
     this.#relinked.add(instance);
   }
@@ -387,6 +444,7 @@ export class A2uiSurface {
     let waiting = this.#waiting.get(id);
     if (waiting === undefined) this.#waiting.set(id, (waiting = new Set()));
     waiting.add(instance);
+    this.#work.step(2);
     const slots = instance.waits.get(id);
     if (slots === undefined) instance.waits.set(id, [slot]);
     else slots.push(slot);
@@ -422,14 +480,24 @@ export class A2uiSurface {
 
   /** Walks the ancestors level by level; each is looked at once. */
   #reach(parent: Instance, key: string): "cycle" | "deep" | "fine" {
-    let level = new Set([parent]);
+    let depth = 1;
+    let first = parent;
+    // Most components have one parent.
+    for (; first.parents.size === 1; depth += 1) {
+      if (first.key === key) return "cycle";
+      if (depth >= this.#limits.maxDepth) return "deep";
+      for (const above of first.parents.keys()) first = above;
+    }
+    this.#work.step(depth >> 3);
+    let level = new Set([first]);
     const seen = new Set<Instance>();
-    for (let depth = 1; level.size > 0; depth += 1) {
+    for (; level.size > 0; depth += 1) {
       if (depth >= this.#limits.maxDepth || seen.size > this.#limits.maxDepth * 8) return "deep";
       const above = new Set<Instance>();
       for (const instance of level) {
         if (instance.key === key) return "cycle";
         seen.add(instance);
+        this.#work.step(instance.parents.size);
         for (const next of instance.parents.keys()) if (!seen.has(next)) above.add(next);
       }
       level = above;
@@ -450,6 +518,7 @@ export class A2uiSurface {
     for (let instance = open.pop(); instance !== undefined; instance = open.pop()) {
       if (instance.parents.size > 0 || instance === this.#root) continue;
       if (this.#instances.get(instance.key) !== instance) continue;
+      this.#work.step(4 + instance.reads.size);
       this.#forgetReads(instance);
       for (const path of instance.own.inputPaths) this.#countInput(path, -1, instance);
       const drawn = this.#byId.get(instance.definition.id);
@@ -476,6 +545,8 @@ export class A2uiSurface {
     const seen = new Set([...this.#touched, ...this.#relinked]);
     const open = [...seen];
     for (let instance = open.pop(); instance !== undefined; instance = open.pop()) {
+      this.#work.step(instance.parents.size);
+      if (this.#work.isOver) break;
       for (const parent of instance.parents.keys()) {
         if (seen.has(parent)) continue;
         seen.add(parent);
@@ -486,8 +557,8 @@ export class A2uiSurface {
     return found;
   }
 
-  #overLimit(limit: keyof SurfaceLimits): void {
-    this.#problems.add(
+  #overLimit(limit: keyof SurfaceLimits, problems = this.#problems): void {
+    problems.add(
       "surface/over-limit",
       true,
       this.surfaceId,

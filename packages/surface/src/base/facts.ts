@@ -346,6 +346,8 @@ export interface SurfaceLimits {
   readonly maxExpressionSteps: number;
   /** Characters that one payload may draw or draw anew, after bindings. Each character of a label counts sixteen times. */
   readonly maxDrawnLength: number;
+  /** Values that one payload may have read, and components looked at, together; 250,000. */
+  readonly maxSteps: number;
   /** The same for all payloads of a model together; each component that is drawn anew adds 1,000. */
   readonly maxTotalLength: number;
   /** Problems reported for one payload; 64, and then one `surface/over-limit`. */

@@ -15,6 +15,7 @@ export const DEFAULT_SURFACE_LIMITS: SurfaceLimits = Object.freeze({
   maxHtmlLength: 1024 * 1024,
   maxExpressionSteps: 10_000,
   maxDrawnLength: 4 * 1024 * 1024,
+  maxSteps: 250_000,
   maxTotalLength: 512 * 1024 * 1024,
   maxProblems: 64,
 });

@@ -1,30 +1,44 @@
 /** Each component counts as this many characters in the total. */
 const COMPONENT = 1_000;
 
-/** What payloads may cost: a small one can draw one long text, or one change, thousands of times. */
+/**
+ * What one payload may cost: a small one can draw one long text, or one change, thousands of times.
+ * Whoever works on a payload counts as it goes and stops when {@link isOver}.
+ */
 export class Work {
   readonly #total: Work | undefined;
-  #left: number;
+  #characters: number;
+  #steps: number;
 
-  /** @param total what all payloads together may cost */
-  constructor(limit: number, total?: Work) {
-    this.#left = limit;
+  /**
+   * @param characters of texts that are made
+   * @param steps values that are read, and components that are looked at
+   * @param total what all payloads together may cost
+   */
+  constructor(characters: number, steps: number, total?: Work) {
+    this.#characters = characters;
+    this.#steps = steps;
     this.#total = total;
   }
 
   /** Whether more was spent than allowed; what is left to do waits. */
   get isOver(): boolean {
-    return this.#left < 0 || this.#total?.isOver === true;
+    return this.#characters < 0 || this.#steps < 0 || this.#total?.isOver === true;
   }
 
   spend(characters: number): void {
-    this.#left -= characters;
+    this.#characters -= characters;
     this.#total?.spend(characters);
+  }
+
+  step(count = 1): void {
+    this.#steps -= count;
+    this.#total?.step(count);
   }
 
   /** Notes that a component is drawn anew. */
   countComponent(): void {
-    if (this.#total === undefined) this.#left -= COMPONENT;
+    if (this.#total === undefined) this.spend(COMPONENT);
     else this.#total.countComponent();
   }
 }

@@ -28,13 +28,15 @@ export class Changes {
   isSurface = false;
   readonly components: SurfaceComponent[] = [];
   readonly removed: RemovedComponent[] = [];
+  /** Surfaces with components that were deleted, by id and source. */
+  readonly deleted = new Set<string>();
   readonly infos = new Map<unknown, SurfaceInfo>();
   readonly functionCalls: SurfaceFunctionCall[] = [];
   /** A payload that leaves out what its message drew before: a page that is opened later draws it alone. */
   remade: Remade | undefined;
   /** Surfaces to bring up to date. */
   readonly touched = new Set<A2uiSurface>();
-  /** The touched surfaces that were brought up to date. */
+  /** The touched surfaces that were brought up to date, and the deleted ones. */
   readonly collected = new Set<A2uiSurface>();
   readonly work: Work;
   readonly #limits: SurfaceLimits;
@@ -44,7 +46,7 @@ export class Changes {
   /** @param total what all payloads together may cost */
   constructor(problems: Problems, limits: SurfaceLimits, total: Work) {
     this.problems = problems;
-    this.work = new Work(limits.maxDrawnLength, total);
+    this.work = new Work(limits.maxDrawnLength, limits.maxSteps, total);
     this.#total = total;
     this.#limits = limits;
   }
@@ -56,8 +58,10 @@ export class Changes {
 
   undo(): void {
     for (const revert of this.#reverts.splice(0).toReversed()) revert();
-    // What was drawn before can be longer than what was drawn now.
-    const work = new Work(2 * this.#limits.maxDrawnLength, this.#total);
-    for (const surface of this.collected) surface.collect(new Problems(1), work);
+    // What was drawn before can take longer than what was drawn now. A surface that takes too long is not shown until its next event.
+    const { maxDrawnLength, maxSteps } = this.#limits;
+    const work = new Work(maxDrawnLength, maxSteps, this.#total);
+    for (const surface of new Set([...this.collected, ...this.touched]))
+      surface.collect(new Problems(1), work);
   }
 }

@@ -574,3 +574,16 @@ test("operations beside HTML are judged, and gone when only HTML is left", () =>
   expect(facts.removed.map(({ componentId }) => componentId)).toEqual(["s/root", "s/t"]);
   expect(model.findAction("s", "root", "approve")).toBeUndefined();
 });
+
+test("a URL that is bound to a list is also read as a browser loads it", () => {
+  const image = { id: "root", component: "Image", url: { path: "/url" }, description: "" };
+  const facts = show(createSurfaceModel(), [
+    create(),
+    update([image]),
+    data({ url: ["https://foreign.example/x"] }),
+  ]);
+  expect(facts.components.flatMap(({ urls }) => urls.map(({ value }) => value))).toEqual([
+    '["https://foreign.example/x"]',
+    "https://foreign.example/x",
+  ]);
+});

@@ -58,7 +58,7 @@ class Model implements SurfaceModel {
     this.#a2uiTools = new Set([...RENDERING_TOOLS.a2ui, ...renderingTools]);
     this.#activities = new Set([...RENDERING_ACTIVITIES, ...renderingActivities]);
     this.#sources = new Sources(this.#limits);
-    this.#total = new Work(this.#limits.maxTotalLength);
+    this.#total = new Work(this.#limits.maxTotalLength, Infinity);
   }
 
   get surfaces(): readonly SurfaceInfo[] {

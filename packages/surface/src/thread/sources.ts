@@ -1,6 +1,6 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { copyOf } from "../a2ui/data-model.js";
+import { copyOf, measure } from "../a2ui/data-model.js";
 import { callerOf, isBasicFunction } from "../a2ui/functions.js";
 import { readOperation } from "../a2ui/operations.js";
 import type { Operation } from "../a2ui/operations.js";
@@ -18,6 +18,12 @@ import { named, Problems } from "../base/problems.js";
 import type { Work } from "../base/work.js";
 import { readDefinition } from "./read-definition.js";
 import type { View } from "./views.js";
+
+/** To create or to delete a surface counts as this many values, and a definition as that many. */
+const OPERATION_STEPS = 16;
+const DEFINITION_STEPS = 6;
+/** So many plain values count as one that is resolved. */
+const PLAIN_VALUES = 8;
 
 /** One message or call with what it shows; clients keep the surfaces of each apart. */
 interface Source {
@@ -102,13 +108,13 @@ export class Sources {
     if (changes.remade !== undefined) {
       changes.components.unshift(...this.#drawnOtherwise(changes.remade, changes.work));
     }
-    if (changes.work.isOver && changes.touched.size > 0) {
+    if (changes.work.isOver && changes.isSurface) {
       changes.problems.add(
         "surface/over-limit",
         true,
         undefined,
         "maxDrawnLength",
-        `The payload draws more than maxDrawnLength of ${this.#limits.maxDrawnLength} characters, or all payloads together draw more than maxTotalLength. Fix: send shorter texts, use a long text once, or raise the limit.`,
+        `The payload draws more than maxDrawnLength of ${this.#limits.maxDrawnLength} characters or takes more than maxSteps of ${this.#limits.maxSteps} steps, or all payloads together draw more than maxTotalLength. Fix: send a smaller surface, use a long text once, or raise the limit.`,
       );
     }
     this.#forgetOldest(changes);
@@ -186,6 +192,9 @@ export class Sources {
     const namedIds = new Set<string>();
     for (const { operations, place } of lists) {
       for (const [index, raw] of operations.entries()) {
+        // What is left out makes the payload undecided.
+        if (changes.work.isOver) break;
+        changes.work.step();
         for (const operation of readOperation(raw, `${place}/${index}`, changes.problems)) {
           namedIds.add(operation.surfaceId);
           const known = source.surfaces.get(operation.surfaceId);
@@ -309,12 +318,12 @@ export class Sources {
       isLegacy,
       this.#limits,
       changes.problems,
+      changes.work,
     );
+    changes.work.step(OPERATION_STEPS);
     source.surfaces.set(surfaceId, surface);
     changes.onUndo(() => source.surfaces.delete(surfaceId));
-    const isReplaced = changes.removed.some(
-      (one) => one.surfaceId === surfaceId && one.sourceId === source.id,
-    );
+    const isReplaced = changes.deleted.has(`${surfaceId}\n${source.id}`);
     changes.infos.set(surface, infoOf(surface, isReplaced ? "replaced" : "created"));
     return surface;
   }
@@ -362,8 +371,10 @@ export class Sources {
         : "The operation changes a surface that another message created.",
     );
     // Clients with one model for all messages draw the change on what is there.
+    changes.work.step(shown.definitions.size + shown.data.values);
     for (const [id, definition] of shown.definitions) surface.define(id, definition);
-    if (shown.data.root !== undefined) surface.write("/", copyOf(shown.data.root));
+    if (shown.data.root !== undefined)
+      surface.write("/", copyOf(shown.data.root), changes.problems);
     return surface;
   }
 
@@ -383,6 +394,7 @@ export class Sources {
     const ids = new Set<string>();
     for (const component of operation.components) {
       const place = `${surface.surfaceId}/${component.id}`;
+      changes.work.step(DEFINITION_STEPS + measure(component.props).values / PLAIN_VALUES);
       if (ids.has(component.id)) {
         changes.problems.add(
           "surface/duplicate-component",
@@ -404,7 +416,12 @@ export class Sources {
   #write(operation: Operation & { kind: "data" }, source: Source, changes: Changes): void {
     const surface = this.#surface(operation, source, changes);
     const { path, value, place } = operation;
-    const revert = surface.write(path, value === undefined ? undefined : copyOf(value));
+    changes.work.step(measure(value).values / PLAIN_VALUES);
+    const revert = surface.write(
+      path,
+      value === undefined ? undefined : copyOf(value),
+      changes.problems,
+    );
     if (revert === undefined) {
       changes.problems.add(
         "surface/malformed-data",
@@ -428,9 +445,14 @@ export class Sources {
   }
 
   #delete(source: Source, surface: A2uiSurface, changes: Changes): void {
-    changes.onUndo(remove(source.surfaces, surface.surfaceId));
+    const { surfaceId } = surface;
+    changes.work.step(OPERATION_STEPS + source.surfaces.size);
+    changes.onUndo(remove(source.surfaces, surfaceId));
     changes.touched.delete(surface);
-    changes.removed.push(...surface.removeAll());
+    changes.collected.add(surface);
+    const removed = surface.removeAll();
+    for (const one of removed) changes.removed.push(one);
+    if (removed.length > 0) changes.deleted.add(`${surfaceId}\n${source.id}`);
     changes.infos.set(surface, infoOf(surface, "deleted"));
   }
 
