@@ -53,7 +53,8 @@ export async function openReceipts(
     throw error;
   });
   const logKey = await writeLogKey(config.keyDirectory, origin, checkpointKey);
-  const signer = await createSigningPool(key);
+  // In `batch` mode only groups with many blocked events need another thread.
+  const signer = await createSigningPool(key, sign === "batch" ? { workers: 1 } : {});
   const log = await openLog({
     store,
     signer,

@@ -4,6 +4,7 @@ import type { Message } from "@countersign/wire";
 import { digestOf, meaningOf } from "./digest.js";
 import { asRecorded, isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
+import { NO_IDS } from "./thread-state.js";
 import type { ThreadState } from "./thread-state.js";
 
 /** A message that a client may hold: as its request repeats it, or else as the ledger's record. */
@@ -121,11 +122,13 @@ export function earlierThread(
   const isSent = new Set(sent.map(({ id }) => id));
   const isPlaced = new Set(state.order);
   for (const [id, record] of state.shown) if (!isSent.has(id)) messages.set(id, record);
-  const words = new Set<string>();
+  let words: Set<string> | undefined;
   for (const place of clientPlaces(state, sent, isHistoryChecked)) {
     if (place.record === undefined) continue;
     messages.set(place.id, place.record);
-    if (place.record.role === "user") words.add(place.id);
+    if (place.record.role !== "user") continue;
+    words ??= new Set();
+    words.add(place.id);
   }
   // A message without a position was delivered or accepted by a run that was never saved.
   for (const [id, record] of state.messages) {
@@ -152,7 +155,8 @@ export function earlierThread(
     const isClients = state.tools.has(digestOf(toolName));
     calls.set(toolCallId, { name: toolName, isClients, isHeld: false, isUnseen: true });
   }
-  return { messages, words, calls, tools: new Set(state.tools) };
+  const tools = state.tools.size === 0 ? NO_IDS : new Set(state.tools);
+  return { messages, words: words ?? NO_IDS, calls, tools };
 }
 
 /**

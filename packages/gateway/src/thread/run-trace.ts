@@ -8,6 +8,7 @@ import { RunChanges } from "./run-changes.js";
 import { RunState } from "./run-state.js";
 import { isEmptyState } from "./shared-state.js";
 import type { SharedState } from "./shared-state.js";
+import { declaredTools } from "./thread-state.js";
 import type { ThreadState } from "./thread-state.js";
 
 /**
@@ -58,7 +59,7 @@ export class RunTrace {
       runId: input.runId,
       isOld,
       keepsInterrupts,
-      clientTools: new Set((input.tools ?? []).map(({ name }) => name)),
+      clientTools: declaredTools(input),
     });
     if (!isEmptyState(input.state)) this.#changes.holdsState();
   }

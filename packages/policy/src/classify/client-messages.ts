@@ -143,8 +143,10 @@ export class ClientMessages {
 /** A message of the client, and its position in a list. */
 type ListedPlace = { readonly id: string; readonly found: number };
 
-function positionsOf(ids: readonly string[]): Map<string, number> {
-  return new Map(ids.map((id, position) => [id, position]));
+const NOWHERE: ReadonlyMap<string, number> = new Map();
+
+function positionsOf(ids: readonly string[]): ReadonlyMap<string, number> {
+  return ids.length === 0 ? NOWHERE : new Map(ids.map((id, position) => [id, position]));
 }
 
 /** Whether a list has these messages in an order; those without a position come last. */

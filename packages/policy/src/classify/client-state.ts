@@ -1,3 +1,4 @@
+import { SmallMap } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
 import { activitySurvival, DEFAULT_PATCH_LIMITS, PatchedDocument } from "@countersign/wire/reduce";
@@ -36,7 +37,7 @@ export class ClientState implements ClientView {
   version = 0;
   #state: PatchedDocument | undefined;
   #isStateAssumed: boolean;
-  readonly #activities = new Map<string, Activity>();
+  readonly #activities = new SmallMap<string, Activity>();
   #contents = 0;
   /** Only if a policy evaluates the changes of message lists. */
   readonly #messages: ClientMessages | undefined;

@@ -26,8 +26,8 @@ export function applyRunStarted(model: RunModel, event: RunStartedEvent): void {
   model.subagents = NOTHING;
   model.pendingToolCallIds = NOTHING;
   model.releaseRun();
-  model.startedCalls = new Set();
-  model.answeredCalls = new Set();
+  model.startedCalls.clear();
+  model.answeredCalls.clear();
   for (const message of event.input?.messages ?? []) {
     if (model.store.has(message.id)) continue;
     model.hold(model.measure(message as unknown as JsonValue));
@@ -54,7 +54,7 @@ export function applyRunFinished(model: RunModel, event: RunFinishedEvent): void
     model.pendingToolCallIds =
       listed.length > 0
         ? listed
-        : [...model.startedCalls].filter((id) => !model.answeredCalls.has(id));
+        : [...model.startedCalls.keys()].filter((id) => !model.answeredCalls.has(id));
   }
   model.changed();
 }

@@ -1,3 +1,4 @@
+import type { SmallMap } from "@countersign/core";
 import type {
   ToolCallArgsEvent,
   ToolCallEndEvent,
@@ -29,10 +30,10 @@ export function applyToolCallStart(model: RunModel, event: ToolCallStartEvent): 
   model.messagesChanged();
 }
 
-function note(model: RunModel, calls: Set<string>, id: string): void {
+function note(model: RunModel, calls: SmallMap<string, true>, id: string): void {
   if (calls.has(id)) return;
   model.holdForRun(id.length + 64);
-  calls.add(id);
+  calls.set(id, true);
   requireWithin("maxUnits", calls.size, model.limits);
 }
 

@@ -1,3 +1,4 @@
+import { SmallMap } from "@countersign/core";
 import type { Message, ToolCall } from "../model/message.js";
 import { requireWithin } from "./limits.js";
 import type { ReduceLimits } from "./limits.js";
@@ -16,7 +17,7 @@ export class MessageStore {
   readonly #limits: ReduceLimits;
   #entries: MessageEntry[] = [];
   #byId = new Map<string, MessageEntry>();
-  #calls = new Map<string, CallLocation>();
+  readonly #calls = new SmallMap<string, CallLocation>();
   #view: readonly Message[] | undefined;
 
   constructor(messages: readonly Message[], limits: ReduceLimits) {
@@ -108,7 +109,7 @@ export class MessageStore {
 
   #reindex(): void {
     this.#byId = new Map();
-    this.#calls = new Map();
+    this.#calls.clear();
     for (const entry of this.#entries) {
       const { id } = entry.current;
       if (!this.#byId.has(id)) this.#byId.set(id, entry);

@@ -1,3 +1,4 @@
+import { SmallMap } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { Message, Metadata } from "../model/message.js";
 import type { Interrupt, TokenUsage } from "../model/run.js";
@@ -34,8 +35,8 @@ export class RunModel {
   pendingToolCallIds: readonly string[] = NOTHING;
   usage: readonly TokenUsage[] = NOTHING;
   /** Calls of the run in the order they started, and those with a result. */
-  startedCalls = new Set<string>();
-  answeredCalls = new Set<string>();
+  readonly startedCalls = new SmallMap<string, true>();
+  readonly answeredCalls = new SmallMap<string, true>();
   /** Replaced, never altered, when something changes. */
   steps: readonly StepView[] = NOTHING;
   subagents: readonly SubagentView[] = NOTHING;

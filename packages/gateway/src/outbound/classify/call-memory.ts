@@ -3,7 +3,7 @@ import type { ClassifyContext, ClientState } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Run } from "../../event/run.js";
 import { digestOf } from "../../thread/digest.js";
-import { MAX_DECLARED_TOOLS } from "../../thread/thread-state.js";
+import { declaredTools, MAX_DECLARED_TOOLS } from "../../thread/thread-state.js";
 
 type CallMemoryFacts = Pick<Run, "input" | "earlier" | "client" | "policy" | "limits">;
 
@@ -94,7 +94,7 @@ type ToolFacts = Pick<Run, "input" | "earlier" | "policy">;
  * client's.
  */
 export function clientToolsOf({ input, earlier, policy }: ToolFacts): ClientTools {
-  const declared = new Set((input.tools ?? []).map(({ name }) => name));
+  const declared = declaredTools(input);
   const isUnknown = earlier.tools.size >= MAX_DECLARED_TOOLS;
   const { isServerTool } = policy.request.tools;
   return {

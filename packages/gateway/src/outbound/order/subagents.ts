@@ -1,3 +1,4 @@
+import { SmallMap } from "@countersign/core";
 import type { StreamRuleId } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { digestOf } from "../../thread/digest.js";
@@ -27,11 +28,12 @@ const OPENING: ReadonlySet<AgUiEvent["type"]> = new Set<AgUiEvent["type"]>([
  */
 export class Subagents {
   readonly #isOfThread: ((subagentRunId: string) => boolean) | undefined;
-  readonly #running = new Set<string>();
-  readonly #ended = new Set<string>();
-  readonly #earlier = new Set<string>();
+  // Small maps and not sets: most runs have no subagents, and four empty sets take 700 bytes.
+  readonly #running = new SmallMap<string, true>();
+  readonly #ended = new SmallMap<string, true>();
+  readonly #earlier = new SmallMap<string, true>();
   /** Activities of subagents, which the agent may still update after those subagents ended. */
-  readonly #activities = new Set<string>();
+  readonly #activities = new SmallMap<string, true>();
 
   /** Without a history the gateway cannot verify the subagents that a message list names. */
   constructor(isOfThread?: (subagentRunId: string) => boolean) {
@@ -53,11 +55,11 @@ export class Subagents {
         return isKnown ? NONE : [violationOf("subagent/not-announced")];
       }
       case "SUBAGENT_STARTED":
-        this.#running.add(event.subagentRunId);
+        this.#running.set(event.subagentRunId, true);
         return NONE;
       case "SUBAGENT_FINISHED":
       case "SUBAGENT_ERROR":
-        if (this.#running.delete(event.subagentRunId)) this.#ended.add(event.subagentRunId);
+        if (this.#running.delete(event.subagentRunId)) this.#ended.set(event.subagentRunId, true);
         return NONE;
       default:
         return this.#checkTag(event);
@@ -98,7 +100,9 @@ export class Subagents {
   }
 
   #startOver(): void {
-    for (const tag of [...this.#running, ...this.#ended]) remember(this.#earlier, tag);
+    for (const tag of [...this.#running.keys(), ...this.#ended.keys()]) {
+      remember(this.#earlier, tag);
+    }
     this.#running.clear();
     this.#ended.clear();
     this.#activities.clear();
@@ -110,9 +114,10 @@ export function subagentsOf(
   messages: readonly Message[],
   delivered: Iterable<readonly [string, MessageRecord]> = [],
 ): (subagentRunId: string) => boolean {
-  const said = new Set(messages.map(({ subagentRunId }) => subagentRunId));
+  let said: Set<string | undefined> | undefined;
   let digests: Set<string> | undefined;
   return (subagentRunId) => {
+    said ??= new Set(messages.map((message) => message.subagentRunId));
     if (said.has(subagentRunId)) return true;
     digests ??= new Set([...delivered].map(([, { fields }]) => fields?.["subagentRunId"] ?? ""));
     return digests.has(digestOf(subagentRunId));
@@ -126,10 +131,10 @@ function violationOf(rule: StreamRuleId, messageId?: string): StreamViolation {
 }
 
 /** Adds a name; drops the oldest at the limit. */
-function remember(names: Set<string>, name: string): void {
-  names.add(name);
+function remember(names: SmallMap<string, true>, name: string): void {
+  names.set(name, true);
   if (names.size <= MAX_EARLIER) return;
-  for (const oldest of names) {
+  for (const oldest of names.keys()) {
     names.delete(oldest);
     return;
   }

@@ -151,14 +151,21 @@ export const EMITTER_PROFILES: readonly EmitterProfile[] = [
 
 /** The deviations that a profile repairs. */
 export function deviationsOf(profile: EmitterProfile): ReadonlySet<DeviationId> {
-  if (profile === "strict") return new Set();
-  if (profile === "auto") return new Set(Object.keys(DEVIATIONS) as DeviationId[]);
-  const rows: readonly ProfileRow[] | undefined = PROFILES[profile];
-  if (rows === undefined) {
+  const known = BY_PROFILE.get(profile);
+  if (known === undefined) {
     throw new TypeError(`profile must be one of ${EMITTER_PROFILES.join(", ")}`);
   }
-  return new Set(rows.map(({ deviation }) => deviation));
+  return known;
 }
+
+/** Each set once: every run asks for its own. */
+const BY_PROFILE: ReadonlyMap<string, ReadonlySet<DeviationId>> = new Map([
+  ["strict", new Set<DeviationId>()],
+  ["auto", new Set(Object.keys(DEVIATIONS) as DeviationId[])],
+  ...Object.entries(PROFILES).map(
+    ([profile, rows]) => [profile, new Set(rows.map(({ deviation }) => deviation))] as const,
+  ),
+]);
 
 const REPAIRS: ReadonlySet<string> = new Set(
   (Object.values(DEVIATIONS) as Deviation[]).flatMap(({ note }) => note ?? []),

@@ -1,4 +1,4 @@
-import { isJsonObject, ownMember } from "@countersign/core";
+import { isJsonObject, ownMember, SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { RunAgentInput } from "../../model/input.js";
 import { isEventType } from "../../model/table.js";
@@ -47,10 +47,7 @@ const MAX_STEPS = 1024;
 
 /** Makes the repairer of one stream; none where the profile repairs nothing. */
 export function createRepairer(options: RepairOptions): Repairer | undefined {
-  const { profile, isAppRequest } = options;
-  const known = deviationsOf(profile);
-  const repairs =
-    isAppRequest === false ? new Set([...known].filter((id) => id !== "thread-is-run")) : known;
+  const repairs = deviationsOf(options.profile);
   return repairs.size === 0 ? undefined : new StreamRepairer(options, repairs);
 }
 
@@ -60,11 +57,11 @@ class StreamRepairer implements Repairer {
   readonly #options: RepairOptions;
   readonly #repairs: ReadonlySet<DeviationId>;
   readonly #calls: RepeatedCalls | undefined;
-  readonly #runIds = new Set<string>();
+  readonly #runIds = new SmallMap<string, true>();
   /** The message that made each call of this stream. */
-  readonly #callers = new Map<string, string>();
+  readonly #callers = new SmallMap<string, string>();
   /** The reasoning message that was open when each step started. */
-  readonly #reasoned = new Map<string, string>();
+  readonly #reasoned = new SmallMap<string, string>();
   #reasoning: string | undefined;
   #open: OpenRun | undefined;
   #isErrored = false;
@@ -226,7 +223,7 @@ class StreamRepairer implements Repairer {
     }
     this.#open = { threadId, runId };
     this.#isErrored = false;
-    if (this.#runIds.size <= MAX_RUNS) this.#runIds.add(runId);
+    if (this.#runIds.size <= MAX_RUNS) this.#runIds.set(runId, true);
     return [started];
   }
 
@@ -248,8 +245,10 @@ class StreamRepairer implements Repairer {
 
   /** Only the run id of this request as a thread id is one: it cannot name the thread of another person. */
   #withRequestedThread(event: JsonObject, rules: DialectRule[]): JsonObject {
-    const { threadId, runId } = this.#options.input;
-    if (!this.#repairs.has("thread-is-run") || threadId === runId) return event;
+    const { input, isAppRequest } = this.#options;
+    const { threadId, runId } = input;
+    if (!this.#repairs.has("thread-is-run") || isAppRequest === false) return event;
+    if (threadId === runId) return event;
     if (ownMember(event, "threadId") !== runId || ownMember(event, "runId") !== runId) return event;
     rules.push("thread-id-replaced");
     return { ...event, threadId };

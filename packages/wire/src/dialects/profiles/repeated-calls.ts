@@ -22,7 +22,7 @@ export class RepeatedCalls {
   #held: JsonObject[] = [];
   #arguments = "";
   /** Calls that were dropped before their end came. */
-  readonly #withoutEnd = new Set<string>();
+  #withoutEnd: Set<string> | undefined;
 
   constructor(messages: readonly Message[]) {
     this.#messages = messages;
@@ -48,6 +48,7 @@ export class RepeatedCalls {
     rules.push("repeated-call-dropped");
     this.end();
     if (isEnd) return [];
+    this.#withoutEnd ??= new Set();
     this.#withoutEnd.add(call.id);
     return [event];
   }
@@ -63,7 +64,7 @@ export class RepeatedCalls {
     const type = ownMember(event, "type");
     const id = ownMember(event, "toolCallId");
     if (typeof id !== "string") return [event];
-    if (type === "TOOL_CALL_END" && this.#withoutEnd.delete(id)) return [];
+    if (type === "TOOL_CALL_END" && this.#withoutEnd?.delete(id) === true) return [];
     if (type !== "TOOL_CALL_START") return [event];
     this.#known ??= callsOf(this.#messages);
     const known = this.#known.get(id);
