@@ -3,7 +3,7 @@
  * all running, measured alternately in one session. The speed of a shared machine changes within
  * minutes; neighbouring pairs can be compared.
  *
- * npm run bench -- turns [--beside CHECKOUT] [--rounds N] [--only paced,live,flood]
+ * npm run bench -- turns [--beside CHECKOUT] [--rounds N] [--only first,paced,live,flood]
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,9 +13,23 @@ import { startCountersign } from "./gateway/countersign.js";
 import { measureLoad, startEnds } from "./gateway/session.js";
 import type { Load, Measured } from "./gateway/session.js";
 import { readSettings } from "./gateway/settings.js";
-import { flood, live, paced, warmUp } from "./gateway/measure-variant.js";
+import { alone, flood, live, paced, warmUp } from "./gateway/measure-variant.js";
 import { spreadOf } from "./gateway/statistics.js";
 import type { Running } from "./gateway/variant.js";
+
+type Figure = readonly [label: string, read: (one: Measured) => number, digits: number];
+
+/** Ratios are of cost and speed, differences of times. */
+const RATIOS: readonly Figure[] = [
+  ["events/s", ({ eventsPerSecond }) => eventsPerSecond, 0],
+  ["µs", ({ processorMicroseconds }) => processorMicroseconds, 1],
+];
+const TIMES: readonly Figure[] = [
+  ["first p50", ({ first }) => first.p50, 2],
+  ["first p99", ({ first }) => first.p99, 1],
+  ["p50", ({ delay }) => delay.p50, 2],
+  ["p99", ({ delay }) => delay.p99, 1],
+];
 
 const args = process.argv.slice(2);
 const valueOf = (flag: string): string | undefined =>
@@ -30,8 +44,9 @@ const beside = valueOf("--beside");
 if (beside !== undefined && !existsSync(join(beside, "apps/cli/dist/main.js"))) {
   refuse(`${beside} is not a built checkout: npm ci && npm run build there first`);
 }
-const settings = { ...readSettings([]), rateSeconds: 4 };
+const settings = { ...readSettings([]), rateSeconds: 4, probes: 60 };
 const all: Record<string, Load> = {
+  first: alone(settings),
   paced: paced(settings, 128),
   live: live(settings),
   flood: flood(settings),
@@ -77,6 +92,9 @@ try {
       const key = `${load} ${name}`;
       process.stdout.write(`${lineOf(key, found.get(key) ?? [])}\n`);
     }
+    for (const name of [...running.keys()].slice(1)) {
+      process.stdout.write(`${compare(load, name)}\n`);
+    }
   }
 } finally {
   for (const each of running.values()) await each.stop();
@@ -86,16 +104,41 @@ try {
 
 /** Figures of one gateway under one load: the median with minimum and maximum. */
 function lineOf(key: string, measured: readonly Measured[]): string {
-  const show = (label: string, read: (one: Measured) => number, digits: number): string => {
-    const { middle, low, high } = spreadOf(measured.map(read));
-    const [a, b, c] = [middle, low, high].map((value) => value.toFixed(digits));
-    return measured.length === 1 ? `${label} ${a}` : `${label} ${a} (${b}–${c})`;
-  };
+  const figures = [...TIMES, ...RATIOS].map(([label, read, digits]) =>
+    show(label, measured.map(read), digits),
+  );
+  return `${key.padEnd(12)} ${figures.filter(Boolean).join("  ")}`;
+}
+
+/** Each round's figures against those of the pipe in that round. */
+function compare(load: string, name: string): string {
+  const [own, pipe] = [found.get(`${load} ${name}`) ?? [], found.get(`${load} pipe`) ?? []];
+  const pairs = own.flatMap((one, round) => {
+    const beside = pipe[round];
+    return beside === undefined ? [] : [{ one, beside }];
+  });
   const figures = [
-    show("p50", ({ delay }) => delay.p50, 2),
-    show("p99", ({ delay }) => delay.p99, 1),
-    show("events/s", ({ eventsPerSecond }) => eventsPerSecond, 0),
-    show("µs", ({ processorMicroseconds }) => processorMicroseconds, 1),
+    ...TIMES.map(([label, read]) =>
+      show(
+        `${label} +`,
+        pairs.map(({ one, beside }) => read(one) - read(beside)),
+        2,
+      ),
+    ),
+    ...RATIOS.map(([label, read]) =>
+      show(
+        `${label} ×`,
+        pairs.map(({ one, beside }) => read(one) / read(beside)),
+        2,
+      ),
+    ),
   ];
-  return `${key.padEnd(12)} ${figures.join("  ")}`;
+  return `${load} ${name} to pipe  ${figures.filter(Boolean).join("  ")}`;
+}
+
+function show(label: string, values: readonly number[], digits: number): string {
+  const { middle, low, high } = spreadOf(values);
+  if (!Number.isFinite(middle)) return "";
+  const [a, b, c] = [middle, low, high].map((value) => value.toFixed(digits));
+  return values.length === 1 ? `${label} ${a}` : `${label} ${a} (${b}–${c})`;
 }

@@ -8,6 +8,7 @@ import { microseconds } from "./clock.js";
 import { FRAMING_EVENTS, beginning, contents, ending } from "./frames.js";
 import { serveCalls } from "./peer.js";
 import { createRequestReader } from "./request-reader.js";
+import { PROBE_THREAD } from "./work.js";
 import type { AgentCalls, Plan } from "./work.js";
 
 type Stream = {
@@ -76,7 +77,6 @@ function fillWindow(): void {
 
 /** Runs of different lengths, so that they do not all end at once. */
 function runLength(number: number): number {
-  if (plan.kind === "brief") return plan.events;
   if (plan.kind !== "even" || plan.eventsPerRun === undefined) return Number.POSITIVE_INFINITY;
   return Math.round(plan.eventsPerRun * (0.5 + ((number * 37) % 100) / 100));
 }
@@ -86,13 +86,17 @@ function serve(socket: Socket): void {
   socket.setNoDelay(true);
   const read = createRequestReader((body) => {
     const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
-    const stream = { socket, threadId, runId, left: runLength(tally.opened) };
+    const isProbe = threadId.startsWith(PROBE_THREAD);
+    const stream = { socket, threadId, runId, left: isProbe ? 1 : runLength(tally.opened) };
     current = stream;
     tally.opened += 1;
     socket.write(beginning(threadId, runId));
+    if (isProbe) {
+      send(stream, 1);
+      return;
+    }
     open.push(stream);
     if (isFinishing) finish(stream);
-    else if (plan.kind === "brief") send(stream, plan.events);
     else fillWindow();
   });
   socket.on("data", read);

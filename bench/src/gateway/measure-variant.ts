@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { sleep } from "./clock.js";
-import { assertWhole, measureLoad, finishAll, openStreams } from "./session.js";
+import { measureLoad, finishAll, openStreams } from "./session.js";
 import type { Ends, Measured } from "./session.js";
 import type { Settings } from "./settings.js";
 import type { Quantiles } from "./statistics.js";
@@ -11,7 +11,8 @@ import type { Checked, Running, Variant } from "./variant.js";
 
 /** Delay at a fixed rate, and the saturation rates of a variant. */
 export type RateMeasurement = {
-  readonly sequence: Quantiles;
+  /** Time to the first event without other load. */
+  readonly first: Quantiles;
   readonly rates: readonly Measured[];
   readonly live: Measured;
   readonly flood: Measured;
@@ -77,13 +78,15 @@ export async function warmUp(ends: Ends, running: Running, settings: Settings): 
 }
 
 /** Events at the pace of models, on runs that end and are followed by others. */
-export function paced({ rate, runSeconds, warmSeconds, rateSeconds }: Settings, streams: number) {
+export function paced(settings: Settings, streams: number) {
+  const { rate, runSeconds, warmSeconds, rateSeconds, probes } = settings;
   return {
     plan: { kind: "even", eventsPerSecond: rate * streams, eventsPerRun: rate * runSeconds },
     streams,
     isRenewing: true,
     warmSeconds,
     seconds: rateSeconds,
+    probes,
   } as const;
 }
 
@@ -108,19 +111,9 @@ export function flood(settings: Settings) {
   } as const;
 }
 
-/**
- * Short runs, one after another on one connection: the time to the first event without other load.
- */
-async function measureFirstEvents(
-  ends: Ends,
-  running: Running,
-  settings: Settings,
-): Promise<Quantiles> {
-  await ends.agent.calls.plan({ kind: "brief", events: 1 });
-  const { target } = running;
-  const { first, outcome } = await ends.client.calls.sequence(target, settings.sequenceRuns);
-  assertWhole(outcome);
-  return first;
+/** Starts of runs without other load. */
+export function alone({ probes }: Settings) {
+  return { plan: { kind: "idle" }, streams: 0, warmSeconds: 0, seconds: 0, probes } as const;
 }
 
 /** Delay at 1, 32 and 128 streams, then at saturation. */
@@ -128,14 +121,14 @@ export function measureRates(at: SessionOptions, variant: Variant): Promise<Rate
   const { ends, settings } = at;
   return withVariant(at, variant, false, async (running) => {
     await warmUp(ends, running, settings);
-    const sequence = await measureFirstEvents(ends, running, settings);
+    const { first } = await measureLoad(ends, running, alone(settings));
     const rates: Measured[] = [];
     for (const streams of settings.rateStreams) {
       rates.push(await measureLoad(ends, running, paced(settings, streams)));
     }
     const oneByOne = await measureLoad(ends, running, live(settings));
     return {
-      sequence,
+      first,
       rates,
       live: oneByOne,
       flood: await measureLoad(ends, running, flood(settings)),
@@ -152,7 +145,7 @@ export function measureHolding(at: SessionOptions, variant: Variant): Promise<Ho
     const even = { kind: "even", eventsPerSecond: costRate } as const;
     // Little load before the first reading: pages that a flood left free would be filled again
     // unnoticed.
-    await measureFirstEvents(ends, running, settings);
+    await measureLoad(ends, running, alone(settings));
     await settle(running.pids());
     const empty = await remember();
     await openStreams(ends, running, { plan: { kind: "idle" }, streams: heldStreams });

@@ -41,7 +41,7 @@ export function startPeer<Interface extends object>(
   env: NodeJS.ProcessEnv = process.env,
 ): Peer<Interface> {
   const file = fileURLToPath(new URL(`${name}.js`, import.meta.url));
-  const child = fork(file, [], { execArgv: [...execArgv], env });
+  const child = fork(file, [], { execArgv: [...execArgv], env, serialization: "advanced" });
   endWithParent(child);
   const waiting = new Map<number, (answer: Answer) => void>();
   let next = 0;

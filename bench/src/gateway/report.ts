@@ -71,9 +71,9 @@ function firsts(raw: Raw): string {
   }
   const rows = raw.variants.map(({ id, label }) => [
     label,
-    formatSpread(overRates(raw, id, ({ sequence }) => sequence.p50)),
-    formatSpread(addedToDirect(raw, id, ({ sequence }) => sequence.p50)),
-    formatSpread(addedToDirect(raw, id, ({ sequence }) => sequence.p99)),
+    formatSpread(overRates(raw, id, ({ first }) => first.p50)),
+    formatSpread(addedToDirect(raw, id, ({ first }) => first.p50)),
+    formatSpread(addedToDirect(raw, id, ({ first }) => first.p99)),
     ...busy.flatMap((streams) => [
       formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p50)),
       formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p99)),

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { sleep } from "./clock.js";
+import { quantilesOf } from "./statistics.js";
 import { startPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
 import { machineTime, processorTime, settle } from "./usage.js";
@@ -35,13 +36,15 @@ export type Load = {
   readonly isRenewing?: boolean;
   readonly warmSeconds: number;
   readonly seconds: number;
+  /** Short runs beside the streams, once those are measured: the time to the first event. */
+  readonly probes?: number;
 };
 
 /** The measurement of one load. */
 export type Measured = Seen & {
   readonly streams: number;
   readonly eventsPerSecond: number;
-  /** Microseconds of processor time per event in between; NaN without a process in between. */
+  /** Microseconds of processor time per event in between (per run, if there are only probes). */
   readonly processorMicroseconds: number;
   /** The share of the machine that other work used meanwhile, 0 to 1. */
   readonly foreignShare: number;
@@ -51,9 +54,37 @@ export type Measured = Seen & {
 export async function measureLoad(ends: Ends, running: Running, load: Load): Promise<Measured> {
   await settle(running.pids());
   await openStreams(ends, running, load);
-  const measured = await watch(ends, running, load);
+  const measured = load.streams === 0 ? NOTHING : await watch(ends, running, load);
+  const first = await probe(ends, running, load);
   await finishAll(ends);
-  return measured;
+  return { ...measured, ...first };
+}
+
+const NONE = quantilesOf(new Float64Array());
+const NOTHING: Measured = {
+  streams: 0,
+  seconds: 0,
+  events: 0,
+  delay: NONE,
+  gap: NONE,
+  first: NONE,
+  eventsPerSecond: Number.NaN,
+  processorMicroseconds: Number.NaN,
+  foreignShare: 0,
+};
+
+/** Short runs beside the streams; without streams also the processor time of such a run. */
+async function probe(
+  { client }: Ends,
+  { target, pids }: Running,
+  { probes, streams }: Load,
+): Promise<Partial<Measured>> {
+  if (probes === undefined) return {};
+  const before = processorTime(pids());
+  const first = await client.calls.probe(target, probes);
+  if (streams > 0 || pids().length === 0) return { first };
+  // One more run opened the connection.
+  return { first, processorMicroseconds: (processorTime(pids()) - before) / 1e3 / (probes + 1) };
 }
 
 /** Opens streams that are silent until all are open, then gives the agent its plan. */

@@ -8,7 +8,8 @@ export type Settings = {
   readonly rateSeconds: number;
   /** Seconds of a run on average: an answer of a few hundred words. */
   readonly runSeconds: number;
-  readonly sequenceRuns: number;
+  /** Starts of short runs per measurement of the time to the first event. */
+  readonly probes: number;
   readonly warmSeconds: number;
   /** Events of a flood that a process forwards before measuring. */
   readonly warmEvents: number;
@@ -39,7 +40,7 @@ const FULL: Settings = {
   rateStreams: [1, 32, 128],
   rateSeconds: 5,
   runSeconds: 10,
-  sequenceRuns: 150,
+  probes: 100,
   warmSeconds: 2,
   warmEvents: 30_000,
   warmLiveSeconds: 12,
@@ -60,7 +61,7 @@ const QUICK: Settings = {
   repeats: 1,
   rateStreams: [1, 128],
   rateSeconds: 1,
-  sequenceRuns: 40,
+  probes: 40,
   warmEvents: 15_000,
   warmLiveSeconds: 3,
   saturationSeconds: 1,

@@ -17,10 +17,10 @@ export type Slot = { ask(): void; hangUp(): void };
 
 let runs = 0;
 
-function requestFor(target: Target): string {
+function requestFor(target: Target, thread: string): string {
   const number = `${process.pid}-${runs++}`;
   const body = JSON.stringify({
-    threadId: `thread-${number}`,
+    threadId: `${thread}-${number}`,
     runId: `run-${number}`,
     protocolVersion: "1.0",
     messages: [{ id: `question-${number}`, role: "user", content: "Which flights are there?" }],
@@ -34,7 +34,7 @@ function requestFor(target: Target): string {
 }
 
 /** Connects; nothing is sent until `ask`. */
-export function createSlot(target: Target, watcher: SlotWatcher): Slot {
+export function createSlot(target: Target, watcher: SlotWatcher, thread = "thread"): Slot {
   const socket = connect(target.port, "127.0.0.1");
   socket.setNoDelay(true);
   let askedAt = 0;
@@ -97,7 +97,7 @@ export function createSlot(target: Target, watcher: SlotWatcher): Slot {
       lastAt = 0;
       hasFirst = false;
       isRunning = true;
-      socket.write(requestFor(target));
+      socket.write(requestFor(target, thread));
     },
     hangUp: () => {
       isRunning = false;

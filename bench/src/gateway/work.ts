@@ -10,9 +10,10 @@ export type Plan =
    */
   | { readonly kind: "even"; readonly eventsPerSecond: number; readonly eventsPerRun?: number }
   /** As fast as they are received: at most `inFlight` events in flight, in writes of `block`. */
-  | { readonly kind: "window"; readonly inFlight: number; readonly block: number }
-  /** A whole run at once. */
-  | { readonly kind: "brief"; readonly events: number };
+  | { readonly kind: "window"; readonly inFlight: number; readonly block: number };
+
+/** Threads whose runs are one text event each, at once and under every plan. */
+export const PROBE_THREAD = "probe";
 
 /** Counts of the events that the agent has sent. */
 export type AgentTally = {
@@ -78,6 +79,6 @@ export type ClientCalls = {
   drain(): Promise<Outcome>;
   /** Closes without waiting for an end. */
   drop(): Promise<void>;
-  /** One run after another on one connection. */
-  sequence(target: Target, runs: number): Promise<{ first: Quantiles; outcome: Outcome }>;
+  /** Times from the request to the first event, beside the open streams, on one kept connection. */
+  probe(target: Target, runs: number): Promise<Quantiles>;
 };
