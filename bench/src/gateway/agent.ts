@@ -5,11 +5,11 @@
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { microseconds } from "./clock.js";
-import { FRAMING_EVENTS, beginning, contents, ending } from "./frames.js";
+import { FRAMING_EVENTS, beginning, contents, ending, sizeOf } from "./frames.js";
 import { serveCalls } from "./peer.js";
 import { createRequestReader } from "./request-reader.js";
 import { PROBE_THREAD } from "./work.js";
-import type { AgentCalls, Plan } from "./work.js";
+import type { AgentCalls, Kind, Plan } from "./work.js";
 
 type Stream = {
   readonly socket: Socket;
@@ -44,18 +44,19 @@ function finish(stream: Stream): void {
   tally.events += FRAMING_EVENTS;
 }
 
-function send(stream: Stream, count: number): void {
-  stream.socket.write(contents(count, microseconds()));
-  tally.contents += count;
-  tally.events += count;
+function send(stream: Stream, count: number, kind: Kind = "text"): void {
+  for (const piece of contents(kind, count, microseconds())) stream.socket.write(piece);
+  const { events, stamped } = sizeOf(kind);
+  tally.contents += count * stamped;
+  tally.events += count * events;
   stream.left -= count;
   if (stream.left <= 0) finish(stream);
 }
 
-function sendToNext(count: number): void {
+function sendToNext(count: number, kind?: Kind): void {
   if (turn >= open.length) turn = 0;
   const stream = open[turn++];
-  if (stream !== undefined) send(stream, count);
+  if (stream !== undefined) send(stream, count, kind);
 }
 
 /** Sends the due events; after a pause of the whole machine missed events are not caught up. */
@@ -69,9 +70,10 @@ function keepPace(): void {
 
 function fillWindow(): void {
   if (plan.kind !== "window") return;
-  while (credit >= plan.block && open.length > 0) {
-    credit -= plan.block;
-    sendToNext(plan.block);
+  const cost = plan.block * sizeOf(plan.of).stamped;
+  while (credit >= cost && open.length > 0) {
+    credit -= cost;
+    sendToNext(plan.block, plan.of);
   }
 }
 
@@ -141,7 +143,7 @@ const calls: AgentCalls = {
     });
     planStartedAt = microseconds();
     issued = 0;
-    credit = next.kind === "window" ? next.inFlight : 0;
+    credit = next.kind === "window" ? next.inFlight * sizeOf(next.of).stamped : 0;
     fillWindow();
   },
   finish: async () => {

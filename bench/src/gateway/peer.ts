@@ -75,6 +75,9 @@ export function startPeer<Interface extends object>(
   return { calls, pid: child.pid ?? 0, stop: () => stopChild(child) };
 }
 
+// One for each process between the ends, and for each database.
+process.setMaxListeners(100);
+
 /** Ends a process together with this one, also when this one is interrupted. */
 export function endWithParent(child: ChildProcess): void {
   const end = (): void => void child.kill();

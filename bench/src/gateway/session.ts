@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { sleep } from "./clock.js";
+import { sizeOf } from "./frames.js";
 import { quantilesOf } from "./statistics.js";
 import { startPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
@@ -107,7 +108,7 @@ export async function openStreams(
 export async function watch(
   { agent, client }: Ends,
   running: Running,
-  load: Pick<Load, "streams" | "warmSeconds" | "seconds">,
+  load: Omit<Load, "isRenewing">,
 ): Promise<Measured> {
   await sleep(load.warmSeconds);
   const pids = running.pids();
@@ -118,11 +119,15 @@ export async function watch(
   const [used, usedByAll] = [processorTime(pids) - before, machineTime() - allBefore];
   const foreign = usedByAll - (processorTime(own) - ownBefore);
   const seen = await client.calls.collect();
+  if (seen.events === 0) throw new Error("no event arrived");
+  const { events: all, stamped } = sizeOf(load.plan.kind === "window" ? load.plan.of : "text");
+  // The client counts the events with a stamp.
+  const events = (seen.events * all) / stamped;
   return {
     ...seen,
     streams: load.streams,
-    eventsPerSecond: seen.events / seen.seconds,
-    processorMicroseconds: pids.length === 0 ? Number.NaN : used / 1e3 / seen.events,
+    eventsPerSecond: events / seen.seconds,
+    processorMicroseconds: pids.length === 0 ? Number.NaN : used / 1e3 / events,
     foreignShare: Math.max(0, foreign / (seen.seconds * 1e9 * availableParallelism())),
   };
 }

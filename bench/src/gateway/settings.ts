@@ -20,6 +20,9 @@ export type Settings = {
    */
   readonly warmLiveSeconds: number;
   readonly saturationSeconds: number;
+  /** Streams of short answers, and events of such an answer on average. */
+  readonly shortStreams: number;
+  readonly shortEvents: number;
   /** Streams with one event each in flight at any time. */
   readonly liveStreams: number;
   readonly floodStreams: number;
@@ -45,6 +48,8 @@ const FULL: Settings = {
   warmEvents: 30_000,
   warmLiveSeconds: 12,
   saturationSeconds: 2,
+  shortStreams: 16,
+  shortEvents: 30,
   liveStreams: 256,
   floodStreams: 64,
   floodDepth: 256,
@@ -70,13 +75,13 @@ const QUICK: Settings = {
 };
 
 /**
- * The variants selected by `--only pipe,observe`, to work on one of them, or by `--quick`; direct
- * always stays.
+ * Whether a variant is measured: those of `--only pipe,enforce-each`, to work on one of them, and
+ * direct; with `--quick` those that an aim or another load needs.
  */
-export function readOnly(args: readonly string[]): readonly string[] | undefined {
+export function isMeasured(args: readonly string[], id: string): boolean {
   const flag = args.indexOf("--only");
-  if (flag !== -1) return ["direct", ...(args[flag + 1] ?? "").split(",")];
-  return args.includes("--quick") ? ["direct", "pipe", "enforce-batch"] : undefined;
+  if (flag !== -1) return id === "direct" || (args[flag + 1] ?? "").split(",").includes(id);
+  return !args.includes("--quick") || (id !== "nginx" && id !== "recording-pipe");
 }
 
 /** Reads `--quick` and `--repeats N`. */
