@@ -33,7 +33,7 @@ function policyFor(): string {
     [/^mode: \w+$/mu, "mode: enforce"],
     [/max_events_per_second: \d+/u, "max_events_per_second: 1000000"],
     [/max_characters: \d+/u, "max_characters: 100000000"],
-    [/"\/ui\/theme\/\*\*"/u, '"/progress"'],
+    [/"\/ui\/theme\/\*\*"/u, '"/progress/**"'],
     [/^ {4}arguments:$/mu, `$&\n      search_flights: ${JSON.stringify(FLIGHTS)}`],
   ];
   const starter = readFileSync(resolve("@countersign/policy/policies/starter.yaml"), "utf8");

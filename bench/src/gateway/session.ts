@@ -85,7 +85,8 @@ async function probe(
   const first = await client.calls.probe(target, probes);
   if (streams > 0 || pids().length === 0) return { first };
   // One more run opened the connection.
-  return { first, processorMicroseconds: (processorTime(pids()) - before) / 1e3 / (probes + 1) };
+  const used = processorTime(pids()) - before;
+  return { first, processorMicroseconds: used / 1e3 / (first.count + 1) };
 }
 
 /** Opens streams that are silent until all are open, then gives the agent its plan. */
