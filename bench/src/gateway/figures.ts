@@ -122,7 +122,7 @@ export const OTHER_LOADS: readonly OtherLoad[] = [
   {
     label: "receipts in PostgreSQL, on the same machine",
     own: ({ live }) => live["enforce-postgres"],
-    bare: ({ rates }) => rates.pipe?.live,
+    bare: ({ live }) => live.pipe,
   },
 ];
 

@@ -32,6 +32,11 @@ export function live(settings: Settings, of: Kind = "text"): Load {
   };
 }
 
+/** The same on fewer streams. */
+export function liveOnFew(settings: Settings): Load {
+  return live({ ...settings, liveStreams: settings.otherStreams });
+}
+
 /** Many events of each stream in flight, written many at a time. */
 export function flood(settings: Settings): Load {
   const { floodStreams, floodDepth, floodBlock, saturationSeconds } = settings;
@@ -66,7 +71,7 @@ export const LOADS: Readonly<Record<string, NamedLoad>> = {
   toolcalls: { of: (settings) => live(settings, "toolcalls"), setup: {} },
   statedeltas: { of: (settings) => live(settings, "statedeltas"), setup: {} },
   each: { of: live, setup: { sign: "each" } },
-  websocket: { of: live, setup: { transport: "websocket" } },
-  tls: { of: live, setup: { transport: "tls" } },
-  postgres: { of: live, setup: { store: "postgres" } },
+  websocket: { of: liveOnFew, setup: { transport: "websocket" } },
+  tls: { of: liveOnFew, setup: { transport: "tls" } },
+  postgres: { of: liveOnFew, setup: { store: "postgres" } },
 };

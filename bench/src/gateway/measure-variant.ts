@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { sleep } from "./clock.js";
-import { alone, busiest, flood, live, paced, short } from "./loads.js";
+import { alone, busiest, flood, live, liveOnFew, paced, short } from "./loads.js";
 import { measureLoad, finishAll, openStreams } from "./session.js";
 import type { Ends, Measured } from "./session.js";
 import type { Settings } from "./settings.js";
@@ -119,7 +119,10 @@ export function measureRates(at: SessionOptions, variant: Variant): Promise<Rate
 export async function measureLive(at: SessionOptions, variant: Variant): Promise<Measured> {
   const { ends, settings } = at;
   return withVariant(at, variant, false, (running) =>
-    measureLoad(ends, running, { ...live(settings), warmSeconds: settings.warmLiveSeconds / 2 }),
+    measureLoad(ends, running, {
+      ...liveOnFew(settings),
+      warmSeconds: settings.warmLiveSeconds / 2,
+    }),
   );
 }
 

@@ -15,7 +15,7 @@ import {
 } from "./figures.js";
 import { readable } from "./plot-frame.js";
 import type { Raw } from "./raw.js";
-import type { Part } from "./variant.js";
+import type { Part, VariantId } from "./variant.js";
 import type { Measured } from "./session.js";
 import { spreadOf } from "./statistics.js";
 import type { Spread } from "./statistics.js";
@@ -32,7 +32,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-function goals(raw: Raw): string {
+/** The aims with the figures of this run. */
+export function goals(raw: Raw): string {
   const rows = evaluateGoals(raw).map(({ wish, unit, found, ofRecorder, isMet }) => [
     wish,
     formatSpread(found, unit),
@@ -190,6 +191,30 @@ function receipts(raw: Raw): string {
   return `Every run came to its end. ${logs.length} logs held as many receipts as the agent had sent events through them, ${kept} in all, none of them a block; ${verified} were verified to the last signature.`;
 }
 
+/** At most five figures, for a person who does not know the bench. */
+export function figuresForReadme(raw: Raw): string {
+  const busiest = raw.settings.rateStreams.at(-1) ?? 1;
+  const own = "enforce-batch";
+  const say = (spread: Spread, unit: string): string => `${readable(spread.middle)}${unit}`;
+  const delay = addedTo(raw, own, "pipe", ({ rates }) => among(rates, busiest)?.delay.p50);
+  const first = addedTo(raw, own, "pipe", ({ first: alone }) => alone.p50);
+  const speed = overRates(raw, own, ({ live }) => live.eventsPerSecond);
+  const cost = ratioTo(raw, own, "pipe", ({ live }) => live.processorMicroseconds);
+  const kilobytes = (id: VariantId): Spread =>
+    overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle"));
+  const rows = [
+    [`delay of an event, ${busiest} answers at once`, `${say(delay, " ms")} more`],
+    ["wait for the start of an answer", `${say(first, " ms")} more`],
+    [`events per second on ${raw.system.cores} cores`, say(speed, "")],
+    ["processor time of an event", `${say(cost, "")} times as much`],
+    [
+      "memory of an open stream",
+      `${say(kilobytes(own), " KB")} (proxy: ${say(kilobytes("pipe"), " KB")})`,
+    ],
+  ];
+  return table(["", "beside a Node proxy that only copies"], rows);
+}
+
 /** The whole report; `pictures` is the folder of the plots as seen from it. */
 export function writeReport(raw: Raw, pictures: string): string {
   const { settings, system } = raw;
@@ -231,7 +256,7 @@ ${saturation(raw, "flood")}
 
 ## Other loads
 
-As live, with another kind of event, transport or store; short answers at ${settings.rate} events/s on ${settings.shortStreams} streams. The processor time of PostgreSQL itself is not in the figures.
+As live, with another kind of event, transport or store (the latter two on ${settings.otherStreams} streams); short answers at ${settings.rate} events/s on ${settings.shortStreams} streams. The processor time of PostgreSQL itself is not in the figures.
 
 ${otherLoads(raw)}
 

@@ -20,6 +20,8 @@ export type Settings = {
    */
   readonly warmLiveSeconds: number;
   readonly saturationSeconds: number;
+  /** The same on another transport or store, where a database shares the machine. */
+  readonly otherStreams: number;
   /** Streams of short answers, and events of such an answer on average. */
   readonly shortStreams: number;
   readonly shortEvents: number;
@@ -46,8 +48,9 @@ const FULL: Settings = {
   probes: 100,
   warmSeconds: 2,
   warmEvents: 30_000,
-  warmLiveSeconds: 12,
+  warmLiveSeconds: 10,
   saturationSeconds: 2,
+  otherStreams: 64,
   shortStreams: 16,
   shortEvents: 30,
   liveStreams: 256,
@@ -56,7 +59,7 @@ const FULL: Settings = {
   floodBlock: 32,
   heldStreams: 1_000,
   costRate: 2_000,
-  costStreams: [1_000, 100, 10, 1],
+  costStreams: [1_000, 100, 1],
   costSeconds: 2,
 };
 
@@ -67,6 +70,7 @@ const QUICK: Settings = {
   rateStreams: [1, 128],
   rateSeconds: 1,
   probes: 40,
+  warmSeconds: 1,
   warmEvents: 15_000,
   warmLiveSeconds: 3,
   saturationSeconds: 1,

@@ -30,14 +30,16 @@ const NGINX: Variant = { id: "nginx", label: "nginx", parts: ["rates"], start: s
 
 /** All compared variants; nginx only if it is, or can be, installed. */
 export function listVariants(): Variant[] {
-  const [all, live] = [["rates", "kinds", "holding"], ["live"]] as const;
+  const [all, live] = [["rates", "kinds", "live", "holding"], ["live"]] as const;
   const tls = { transport: "tls" } as const;
   const websocket = { transport: "websocket" } as const;
   return [
     DIRECT,
     pipe({ id: "pipe", label: "bare Node pipe", parts: all }),
     {
-      ...{ id: "recording-pipe", label: "pipe that records", parts: ["rates"] },
+      id: "recording-pipe",
+      label: "pipe that records",
+      parts: ["rates"],
       start: (place) => startServer("recording-pipe", place),
     },
     ...(hasNginx() ? [NGINX] : []),
