@@ -24,7 +24,12 @@ import { listVariants } from "./gateway/variants.js";
 
 const settings = readSettings(process.argv.slice(2));
 const directory = mkdtempSync(join(tmpdir(), "countersign-bench-"));
-const variants = listVariants().filter(({ id }) => isMeasured(process.argv, id));
+const variants = listVariants()
+  .map((variant) => {
+    const parts = variant.parts.filter((part) => isMeasured(process.argv, variant.id, part));
+    return { ...variant, parts };
+  })
+  .filter(({ parts }) => parts.length > 0);
 const ends = await startEnds();
 const startedAt = performance.now();
 

@@ -106,8 +106,8 @@ export const OTHER_LOADS: readonly OtherLoad[] = [
   ofKind("short answers of 30 events, a new request each", "short"),
   {
     label: "a signature for each receipt",
-    own: ({ rates }) => rates["enforce-each"]?.live,
-    bare: ({ rates }) => rates.pipe?.live,
+    own: ({ live }) => live["enforce-each"],
+    bare: ({ live }) => live.pipe,
   },
   {
     label: "WebSocket, beside a bare relay",

@@ -70,7 +70,7 @@ export const LOADS: Readonly<Record<string, NamedLoad>> = {
   short: { of: short, setup: {} },
   toolcalls: { of: (settings) => live(settings, "toolcalls"), setup: {} },
   statedeltas: { of: (settings) => live(settings, "statedeltas"), setup: {} },
-  each: { of: live, setup: { sign: "each" } },
+  each: { of: liveOnFew, setup: { sign: "each" } },
   websocket: { of: liveOnFew, setup: { transport: "websocket" } },
   tls: { of: liveOnFew, setup: { transport: "tls" } },
   postgres: { of: liveOnFew, setup: { store: "postgres" } },

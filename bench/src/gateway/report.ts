@@ -256,7 +256,7 @@ ${saturation(raw, "flood")}
 
 ## Other loads
 
-As live, with another kind of event, transport or store (the latter two on ${settings.otherStreams} streams); short answers at ${settings.rate} events/s on ${settings.shortStreams} streams. The processor time of PostgreSQL itself is not in the figures.
+As live, with another kind of event, or on ${settings.otherStreams} streams with another transport, store or signature; short answers at ${settings.rate} events/s on ${settings.shortStreams} streams. The processor time of PostgreSQL itself is not in the figures.
 
 ${otherLoads(raw)}
 

@@ -1,3 +1,5 @@
+import type { Part } from "./variant.js";
+
 /** The amount and duration of measurements; seconds per load. */
 export type Settings = {
   readonly name: "full" | "quick";
@@ -20,7 +22,7 @@ export type Settings = {
    */
   readonly warmLiveSeconds: number;
   readonly saturationSeconds: number;
-  /** The same on another transport or store, where a database shares the machine. */
+  /** The same with another transport, store or signature: a database shares the machine. */
   readonly otherStreams: number;
   /** Streams of short answers, and events of such an answer on average. */
   readonly shortStreams: number;
@@ -69,23 +71,26 @@ const QUICK: Settings = {
   repeats: 1,
   rateStreams: [1, 128],
   rateSeconds: 1,
-  probes: 40,
+  probes: 30,
   warmSeconds: 1,
   warmEvents: 15_000,
-  warmLiveSeconds: 3,
+  warmLiveSeconds: 2,
   saturationSeconds: 1,
   costStreams: [1_000, 1],
   costSeconds: 1,
 };
 
+/** What `--quick` leaves out: no aim and no other load needs it. */
+const NOT_QUICK: readonly string[] = ["nginx", "recording-pipe", "enforce-each"];
+
 /**
- * Whether a variant is measured: those of `--only pipe,enforce-each`, to work on one of them, and
- * direct; with `--quick` those that an aim or another load needs.
+ * Whether a part of a variant is measured: all of those of `--only pipe,enforce-each`, to work on
+ * one of them, and of direct; with `--quick` less.
  */
-export function isMeasured(args: readonly string[], id: string): boolean {
+export function isMeasured(args: readonly string[], id: string, part: Part): boolean {
   const flag = args.indexOf("--only");
   if (flag !== -1) return id === "direct" || (args[flag + 1] ?? "").split(",").includes(id);
-  return !args.includes("--quick") || (id !== "nginx" && id !== "recording-pipe");
+  return !args.includes("--quick") || part !== "rates" || !NOT_QUICK.includes(id);
 }
 
 /** Reads `--quick` and `--repeats N`. */

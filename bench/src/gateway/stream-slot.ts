@@ -18,6 +18,7 @@ export type SlotWatcher = {
 export type Slot = { ask(): void; hangUp(): void };
 
 const RUN_FINISHED = "RUN_FINISHED";
+const HEARTBEAT = ": heartbeat";
 
 let runs = 0;
 
@@ -123,6 +124,7 @@ export function createSlot(target: Target, watcher: SlotWatcher, thread = "threa
   const open = target.transport === "websocket" ? connectWebSocket : connectHttp;
   const connection = open(target, {
     onBody: (piece) => {
+      if (piece.toString("latin1", 0, HEARTBEAT.length) === HEARTBEAT) return;
       const now = microseconds();
       if (!hasFirst) {
         hasFirst = true;

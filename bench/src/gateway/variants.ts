@@ -30,12 +30,12 @@ const NGINX: Variant = { id: "nginx", label: "nginx", parts: ["rates"], start: s
 
 /** All compared variants; nginx only if it is, or can be, installed. */
 export function listVariants(): Variant[] {
-  const [all, live] = [["rates", "kinds", "live", "holding"], ["live"]] as const;
+  const [all, live] = [["rates", "kinds", "holding"], ["live"]] as const;
   const tls = { transport: "tls" } as const;
   const websocket = { transport: "websocket" } as const;
   return [
     DIRECT,
-    pipe({ id: "pipe", label: "bare Node pipe", parts: all }),
+    pipe({ id: "pipe", label: "bare Node pipe", parts: [...all, ...live] }),
     {
       id: "recording-pipe",
       label: "pipe that records",
@@ -44,7 +44,7 @@ export function listVariants(): Variant[] {
     },
     ...(hasNginx() ? [NGINX] : []),
     countersign(
-      { id: "enforce-each", label: "Countersign, each", parts: ["rates"] },
+      { id: "enforce-each", label: "Countersign, each", parts: ["rates", "live"] },
       { sign: "each" },
     ),
     countersign({ id: "enforce-batch", label: "Countersign, batch", parts: all }),
