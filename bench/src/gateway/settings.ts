@@ -81,7 +81,7 @@ const QUICK: Settings = {
 };
 
 /** What `--quick` leaves out: no aim and no other load needs it. */
-const NOT_QUICK: readonly string[] = ["nginx", "recording-pipe", "enforce-each"];
+const NOT_QUICK = new Set(["nginx", "recording-pipe", "enforce-each"]);
 
 /**
  * Whether a part of a variant is measured: all of those of `--only pipe,enforce-each`, to work on
@@ -90,7 +90,7 @@ const NOT_QUICK: readonly string[] = ["nginx", "recording-pipe", "enforce-each"]
 export function isMeasured(args: readonly string[], id: string, part: Part): boolean {
   const flag = args.indexOf("--only");
   if (flag !== -1) return id === "direct" || (args[flag + 1] ?? "").split(",").includes(id);
-  return !args.includes("--quick") || part !== "rates" || !NOT_QUICK.includes(id);
+  return !args.includes("--quick") || part !== "rates" || !NOT_QUICK.has(id);
 }
 
 /** Reads `--quick` and `--repeats N`. */
