@@ -10,8 +10,9 @@ const USAGE = `usage: npm run bench [-- AREA [OPTIONS]]
 
 Areas: AREAS; all of them but turns without a name.
 Options of all: --node MAJOR (that Node, from the npm registry), --node image (the one of deploy/Dockerfile)
-Options of gateway: --quick (a minute or two instead of half an hour), --repeats N, --only pipe,observe,enforce-batch
-Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only paced,live,flood
+Options of gateway: --quick (two minutes instead of half an hour), --repeats N, --only pipe,enforce-batch
+Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only first,paced,live,flood
+  other loads for --only: short,toolcalls,statedeltas,each,websocket,tls,postgres
 Options of receipts: --rounds N, --entries N, --grow N
 Example: npm run bench -- gateway --quick --node image
 `;

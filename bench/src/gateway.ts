@@ -11,14 +11,25 @@ import { publish } from "./gateway/publish.js";
 import type { Raw } from "./gateway/raw.js";
 import { describeSystem } from "./gateway/raw.js";
 import { startEnds } from "./gateway/session.js";
-import { readOnly, readSettings } from "./gateway/settings.js";
-import { measureBareServer, measureHolding, measureRates } from "./gateway/measure-variant.js";
+import { isMeasured, readSettings } from "./gateway/settings.js";
+import {
+  measureBareServer,
+  measureHolding,
+  measureLive,
+  measureRates,
+} from "./gateway/measure-variant.js";
+import type { SessionOptions } from "./gateway/measure-variant.js";
+import type { Part, Variant } from "./gateway/variant.js";
 import { listVariants } from "./gateway/variants.js";
 
 const settings = readSettings(process.argv.slice(2));
 const directory = mkdtempSync(join(tmpdir(), "countersign-bench-"));
-const only = readOnly(process.argv.slice(2));
-const variants = listVariants().filter(({ id }) => only?.includes(id) ?? true);
+const variants = listVariants()
+  .map((variant) => {
+    const parts = variant.parts.filter((part) => isMeasured(process.argv, variant.id, part));
+    return { ...variant, parts };
+  })
+  .filter(({ parts }) => parts.length > 0);
 const ends = await startEnds();
 const startedAt = performance.now();
 
@@ -32,7 +43,7 @@ function say(text: string): void {
 const raw: Raw = {
   system: describeSystem(),
   settings,
-  variants: variants.map(({ id, label }) => ({ id, label })),
+  variants: variants.map(({ id, label, parts }) => ({ id, label, parts })),
   repeats: [],
 };
 let isComplete = false;
@@ -41,15 +52,17 @@ try {
     // Every second round goes backwards, so that no variant always follows the same neighbour.
     const order = repeat % 2 === 0 ? variants : variants.toReversed();
     const isDeep = repeat === settings.repeats - 1;
-    const round: Raw["repeats"][number] = { rates: {}, holding: {} };
+    const round: Raw["repeats"][number] = { rates: {}, live: {}, holding: {} };
     raw.repeats.push(round);
-    for (const variant of order) {
-      const at = {
-        ends,
-        settings,
-        isDeep: isDeep && settings.name === "full",
-        directory: join(directory, `${repeat}-rates-${variant.id}`),
-      };
+    const optionsFor = (part: Part, { id }: Variant): SessionOptions => ({
+      ends,
+      settings,
+      isDeep: isDeep && (settings.name === "full" || part !== "rates"),
+      directory: join(directory, `${repeat}-${part}-${id}`),
+    });
+    const having = (part: Part) => order.filter(({ parts }) => parts.includes(part));
+    for (const variant of having("rates")) {
+      const at = optionsFor("rates", variant);
       const measurement = await measureRates(at, variant);
       round.rates[variant.id] = measurement;
       const busiest = measurement.rates.at(-1);
@@ -59,17 +72,15 @@ try {
           `${Math.round(measurement.flood.eventsPerSecond)} in a flood`,
       );
     }
+    for (const variant of having("live")) {
+      const measured = await measureLive(optionsFor("live", variant), variant);
+      round.live[variant.id] = measured;
+      say(`${variant.label}: ${Math.round(measured.eventsPerSecond)} events/s live`);
+    }
     const bareAt = { ends, settings, isDeep, directory: join(directory, `${repeat}-bare`) };
     round.bareServer = await measureBareServer(bareAt);
-    for (const variant of order) {
-      if (variant.id === "direct") continue;
-      const at = {
-        ends,
-        settings,
-        isDeep,
-        directory: join(directory, `${repeat}-hold-${variant.id}`),
-      };
-      const measurement = await measureHolding(at, variant);
+    for (const variant of having("holding")) {
+      const measurement = await measureHolding(optionsFor("holding", variant), variant);
       round.holding[variant.id] = measurement;
       const kilobytes =
         (measurement.idle.pssBytes - measurement.empty.pssBytes) / 1024 / measurement.heldStreams;
@@ -81,7 +92,7 @@ try {
       );
     }
   }
-  publish(raw, only === undefined);
+  publish(raw, !process.argv.includes("--only"));
   isComplete = true;
 } finally {
   await ends.client.stop();

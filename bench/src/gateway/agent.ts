@@ -5,10 +5,11 @@
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { microseconds } from "./clock.js";
-import { FRAMING_EVENTS, beginning, contents, ending } from "./frames.js";
+import { FRAMING_EVENTS, beginning, contents, ending, sizeOf } from "./frames.js";
 import { serveCalls } from "./peer.js";
 import { createRequestReader } from "./request-reader.js";
-import type { AgentCalls, Plan } from "./work.js";
+import { PROBE_THREAD } from "./work.js";
+import type { AgentCalls, Kind, Plan } from "./work.js";
 
 type Stream = {
   readonly socket: Socket;
@@ -43,18 +44,19 @@ function finish(stream: Stream): void {
   tally.events += FRAMING_EVENTS;
 }
 
-function send(stream: Stream, count: number): void {
-  stream.socket.write(contents(count, microseconds()));
-  tally.contents += count;
-  tally.events += count;
+function send(stream: Stream, count: number, kind: Kind = "text"): void {
+  for (const piece of contents(kind, count, microseconds())) stream.socket.write(piece);
+  const { events, stamped } = sizeOf(kind);
+  tally.contents += count * stamped;
+  tally.events += count * events;
   stream.left -= count;
   if (stream.left <= 0) finish(stream);
 }
 
-function sendToNext(count: number): void {
+function sendToNext(count: number, kind?: Kind): void {
   if (turn >= open.length) turn = 0;
   const stream = open[turn++];
-  if (stream !== undefined) send(stream, count);
+  if (stream !== undefined) send(stream, count, kind);
 }
 
 /** Sends the due events; after a pause of the whole machine missed events are not caught up. */
@@ -68,15 +70,15 @@ function keepPace(): void {
 
 function fillWindow(): void {
   if (plan.kind !== "window") return;
-  while (credit >= plan.block && open.length > 0) {
-    credit -= plan.block;
-    sendToNext(plan.block);
+  const cost = plan.block * sizeOf(plan.of).stamped;
+  while (credit >= cost && open.length > 0) {
+    credit -= cost;
+    sendToNext(plan.block, plan.of);
   }
 }
 
 /** Runs of different lengths, so that they do not all end at once. */
 function runLength(number: number): number {
-  if (plan.kind === "brief") return plan.events;
   if (plan.kind !== "even" || plan.eventsPerRun === undefined) return Number.POSITIVE_INFINITY;
   return Math.round(plan.eventsPerRun * (0.5 + ((number * 37) % 100) / 100));
 }
@@ -86,13 +88,17 @@ function serve(socket: Socket): void {
   socket.setNoDelay(true);
   const read = createRequestReader((body) => {
     const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
-    const stream = { socket, threadId, runId, left: runLength(tally.opened) };
+    const isProbe = threadId.startsWith(PROBE_THREAD);
+    const stream = { socket, threadId, runId, left: isProbe ? 1 : runLength(tally.opened) };
     current = stream;
     tally.opened += 1;
     socket.write(beginning(threadId, runId));
+    if (isProbe) {
+      send(stream, 1);
+      return;
+    }
     open.push(stream);
     if (isFinishing) finish(stream);
-    else if (plan.kind === "brief") send(stream, plan.events);
     else fillWindow();
   });
   socket.on("data", read);
@@ -137,7 +143,7 @@ const calls: AgentCalls = {
     });
     planStartedAt = microseconds();
     issued = 0;
-    credit = next.kind === "window" ? next.inFlight : 0;
+    credit = next.kind === "window" ? next.inFlight * sizeOf(next.of).stamped : 0;
     fillWindow();
   },
   finish: async () => {

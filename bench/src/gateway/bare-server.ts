@@ -12,16 +12,16 @@ export function memoryFlags(forMemory: boolean): string[] {
 }
 
 /** The programs in this folder that forward or hold streams, without any of our packages. */
-export type BareServer = "pipe" | "flushing-pipe" | "recording-pipe" | "holder";
+export type BareServer = "pipe" | "recording-pipe" | "holder";
 
 /** Starts one of them. */
 export async function startServer(name: BareServer, place: Place): Promise<Running> {
   const memoryFile = join(place.directory, "memory.json");
   const env = { ...process.env, BENCH_MEMORY_FILE: memoryFile };
   const peer = startPeer<ServerCalls>(name, memoryFlags(place.forMemory), env);
-  const port = await peer.calls.start(place.agentPort, place.directory);
+  const port = await peer.calls.start(place);
   return {
-    target: { port, path: "/" },
+    target: { port, path: "/", transport: place.transport },
     pids: () => [peer.pid],
     ...(place.forMemory ? { memoryFile } : {}),
     stop: peer.stop,

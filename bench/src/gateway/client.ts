@@ -4,11 +4,13 @@
  */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { microseconds } from "./clock.js";
+import { microseconds, sleep } from "./clock.js";
 import { serveCalls } from "./peer.js";
 import { Samples } from "./statistics.js";
+import type { Quantiles } from "./statistics.js";
 import { createSlot } from "./stream-slot.js";
 import type { Slot, SlotWatcher } from "./stream-slot.js";
+import { PROBE_THREAD } from "./work.js";
 import type { ClientCalls, Outcome, Target } from "./work.js";
 
 const samples = { delay: new Samples(), gap: new Samples(), first: new Samples() };
@@ -106,6 +108,36 @@ function startMeasuring(): void {
   isMeasuring = true;
 }
 
+/** Between two probes: the end of a run, with its writes, is no part of the next start. */
+const PROBE_PAUSE_SECONDS = 0.03;
+/** Beside an overloaded gateway a few slow probes are enough. */
+const PROBE_SECONDS = 8;
+
+async function probe(target: Target, runs: number): Promise<Quantiles> {
+  const waits = new Samples();
+  let settle = (_failure?: string): void => {};
+  const watcher: SlotWatcher = {
+    onFirst: (waited) => waits.add(waited / 1e3),
+    onEvent: () => {},
+    onComplete: () => settle(),
+    onFailure: (why) => settle(why),
+  };
+  const slot = createSlot(target, watcher, PROBE_THREAD);
+  const until = microseconds() + PROBE_SECONDS * 1e6;
+  for (let run = 0; run <= runs && (run < 10 || microseconds() < until); run++) {
+    const failure = await new Promise<string | undefined>((resolve) => {
+      settle = resolve;
+      slot.ask();
+    });
+    if (failure !== undefined) throw new Error(`a probe failed: ${failure}`);
+    // The first one also waited for the connection.
+    if (run === 0) waits.clear();
+    await sleep(PROBE_PAUSE_SECONDS);
+  }
+  slot.hangUp();
+  return waits.quantiles();
+}
+
 async function drain(): Promise<Outcome> {
   if (running > 0) {
     await new Promise<void>((resolve) => {
@@ -150,19 +182,7 @@ const calls: ClientCalls = {
   },
   drain,
   drop: async () => clear(),
-  sequence: async (target, runs) => {
-    clear();
-    startMeasuring();
-    isRenewing = true;
-    slots.push(addSlot(target));
-    while (outcome.complete < runs && outcome.failures.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    isRenewing = false;
-    const done = await drain();
-    isMeasuring = false;
-    return { first: samples.first.quantiles(), outcome: done };
-  },
+  probe,
 };
 
 serveCalls(calls);

@@ -3,9 +3,11 @@ import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startPostgres } from "@countersign/testkit";
+import { writeCertificate } from "./certificate.js";
 import { endWithParent, stopChild } from "./peer.js";
 import { memoryFlags } from "./bare-server.js";
-import type { Checked, CountersignMode, Place, Running } from "./variant.js";
+import type { Checked, Place, Running } from "./variant.js";
 
 /** The checkout that this file was built in. */
 const OWN_CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -17,13 +19,22 @@ function commandOf(checkout: string): string {
   return join(checkout, "apps/cli/bin/countersign.js");
 }
 
+/** Of the tool that the agent calls: the gateway holds a call until its arguments are complete. */
+const FLIGHTS = {
+  type: "object",
+  additionalProperties: { type: "string", maxLength: 100 },
+  maxProperties: 10,
+};
+
 /** The policy of `countersign init`, with a rate and a length that a load test does not reach. */
-function policyFor(mode: CountersignMode): string {
+function policyFor(): string {
   const { resolve } = createRequire(import.meta.url);
   const changes: [RegExp, string][] = [
-    [/^mode: \w+$/mu, `mode: ${mode === "observe" ? "observe" : "enforce"}`],
+    [/^mode: \w+$/mu, "mode: enforce"],
     [/max_events_per_second: \d+/u, "max_events_per_second: 1000000"],
     [/max_characters: \d+/u, "max_characters: 100000000"],
+    [/"\/ui\/theme\/\*\*"/u, '"/progress/**"'],
+    [/^ {4}arguments:$/mu, `$&\n      search_flights: ${JSON.stringify(FLIGHTS)}`],
   ];
   const starter = readFileSync(resolve("@countersign/policy/policies/starter.yaml"), "utf8");
   return changes.reduce((text, [pattern, by]) => replaced(text, pattern, by), starter);
@@ -34,31 +45,30 @@ function replaced(text: string, pattern: RegExp, by: string): string {
   return text.replace(pattern, by);
 }
 
-function configurationFor(mode: CountersignMode, agentPort: number): string {
-  return `listen: { host: 127.0.0.1, port: 0 }
+function configurationFor({ agentPort, directory, transport, sign }: Place, store: string): string {
+  const tls = transport === "tls" ? `, tls: ${JSON.stringify(writeCertificate(directory))}` : "";
+  return `listen: { host: 127.0.0.1, port: 0${tls} }
 control: { host: 127.0.0.1, port: 0 }
 agents:
   agent: { url: "http://127.0.0.1:${agentPort}/", transport: post-sse, idle_timeout: 600 }
 policy: policy.yaml
 receipts:
-  store: sqlite:receipts
+  store: ${store}
   durability: strict
-  sign: ${mode === "enforce-batch" ? "batch" : "each"}
+  sign: ${sign ?? "batch"}
 keys: { directory: keys }
 `;
 }
 
 /** Starts the built command of a checkout as an operator would. */
-export async function startCountersign(
-  mode: CountersignMode,
-  place: Place,
-  checkout = OWN_CHECKOUT,
-): Promise<Running> {
+export async function startCountersign(place: Place, checkout = OWN_CHECKOUT): Promise<Running> {
   const command = commandOf(checkout);
-  const { directory, agentPort, forMemory } = place;
+  const { directory, forMemory, transport } = place;
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, "policy.yaml"), policyFor(mode));
-  writeFileSync(join(directory, "countersign.yaml"), configurationFor(mode, agentPort));
+  writeFileSync(join(directory, "policy.yaml"), policyFor());
+  const database = place.store === "postgres" ? await startPostgres() : undefined;
+  const configuration = configurationFor(place, database?.url ?? "sqlite:receipts");
+  writeFileSync(join(directory, "countersign.yaml"), configuration);
   const memoryFile = join(directory, "memory.json");
   const child = spawn(
     process.execPath,
@@ -78,16 +88,17 @@ export async function startCountersign(
       journal.write(piece);
       if (said.length > 10_000) return;
       said += piece.toString();
-      const found = /listening http:\/\/127\.0\.0\.1:(\d+)/u.exec(said)?.[1];
+      const found = /listening https?:\/\/127\.0\.0\.1:(\d+)/u.exec(said)?.[1];
       if (found !== undefined) resolve(Number(found));
     });
     child.once("exit", () => reject(new Error(`countersign serve ended: see ${directory}`)));
   });
   return {
-    target: { port, path: "/agents/agent" },
+    target: { port, path: `/agents/agent${transport === "websocket" ? "/ws" : ""}`, transport },
     pids: () => [child.pid ?? 0],
     ...(forMemory ? { memoryFile } : {}),
     stop: () => stopChild(child),
+    release: async () => database?.stop(),
     check: (sentEvents, isDeep) => checkLog(command, directory, sentEvents, isDeep),
   };
 }

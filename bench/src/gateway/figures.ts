@@ -12,10 +12,15 @@ export function overRates(raw: Raw, id: VariantId, pick: Pick<RateMeasurement>):
   return spreadOf(raw.repeats.map(({ rates }) => valueOf(rates[id], pick)));
 }
 
-/** The same, minus the direct connection in the same round. */
-export function addedToDirect(raw: Raw, id: VariantId, pick: Pick<RateMeasurement>): Spread {
+/** The same, minus that of another variant in the same round. */
+export function addedTo(
+  raw: Raw,
+  id: VariantId,
+  to: VariantId,
+  pick: Pick<RateMeasurement>,
+): Spread {
   return spreadOf(
-    raw.repeats.map(({ rates }) => valueOf(rates[id], pick) - valueOf(rates.direct, pick)),
+    raw.repeats.map(({ rates }) => valueOf(rates[id], pick) - valueOf(rates[to], pick)),
   );
 }
 
@@ -65,11 +70,73 @@ export function bareKilobytes(round: Round, raw: Raw, of: "pssBytes" | "heapByte
 
 /** Kilobytes an idle stream needs beyond a bare Node server. */
 export function beyondBare(raw: Raw, id: VariantId): Spread {
+  return spreadOf(raw.repeats.map((round) => beyondBareIn(round, raw, id)));
+}
+
+/** The same, relative to the bare pipe in the same round. */
+export function beyondBareToPipe(raw: Raw, id: VariantId): Spread {
+  return spreadOf(
+    raw.repeats.map((round) => beyondBareIn(round, raw, id) / beyondBareIn(round, raw, "pipe")),
+  );
+}
+
+function beyondBareIn(round: Round, raw: Raw, id: VariantId): number {
+  const measurement = round.holding[id];
+  if (measurement === undefined) return Number.NaN;
+  return streamKilobytes(measurement, "idle") - bareKilobytes(round, raw, "pssBytes");
+}
+
+/** A load beside those of the aims: how it runs through Countersign, and through a bare program. */
+export type OtherLoad = {
+  readonly label: string;
+  readonly own: (round: Round) => Measured | undefined;
+  readonly bare: (round: Round) => Measured | undefined;
+};
+
+const ofKind = (label: string, kind: keyof NonNullable<RateMeasurement["kinds"]>): OtherLoad => ({
+  label,
+  own: ({ rates }) => rates["enforce-batch"]?.kinds?.[kind],
+  bare: ({ rates }) => rates.pipe?.kinds?.[kind],
+});
+
+/** The rows of that table; every bare program is measured in the same round. */
+export const OTHER_LOADS: readonly OtherLoad[] = [
+  ofKind("tool calls, arguments in six pieces, checked with a schema", "toolcalls"),
+  ofKind("state deltas", "statedeltas"),
+  ofKind("short answers of 30 events, a new request each", "short"),
+  {
+    label: "a signature for each receipt",
+    own: ({ live }) => live["enforce-each"],
+    bare: ({ live }) => live.pipe,
+  },
+  {
+    label: "WebSocket, beside a bare relay",
+    own: ({ live }) => live["enforce-websocket"],
+    bare: ({ live }) => live["pipe-websocket"],
+  },
+  {
+    label: "TLS, beside a pipe with TLS",
+    own: ({ live }) => live["enforce-tls"],
+    bare: ({ live }) => live["pipe-tls"],
+  },
+  {
+    label: "receipts in PostgreSQL, on the same machine",
+    own: ({ live }) => live["enforce-postgres"],
+    bare: ({ live }) => live.pipe,
+  },
+];
+
+/** A figure of such a load, and its relation to the bare program. */
+export function otherFigure(
+  raw: Raw,
+  { own, bare }: OtherLoad,
+  pick: Pick<Measured>,
+  relate?: (own: number, bare: number) => number,
+): Spread {
   return spreadOf(
     raw.repeats.map((round) => {
-      const measurement = round.holding[id];
-      if (measurement === undefined) return Number.NaN;
-      return streamKilobytes(measurement, "idle") - bareKilobytes(round, raw, "pssBytes");
+      const value = valueOf(own(round), pick);
+      return relate === undefined ? value : relate(value, valueOf(bare(round), pick));
     }),
   );
 }
@@ -85,8 +152,9 @@ export function steepness(raw: Raw, id: VariantId): Spread {
 
 /** The largest share of the machine that other work used during a measurement. */
 export function foreignShare(raw: Raw): number {
-  const all = raw.repeats.flatMap(({ rates, holding }) => [
+  const all = raw.repeats.flatMap(({ rates, live, holding }) => [
     ...Object.values(rates).flatMap((each) => [...each.rates, each.live, each.flood]),
+    ...Object.values(live),
     ...Object.values(holding).flatMap(({ costs }) => costs),
   ]);
   return Math.max(...all.map((each) => each.foreignShare));

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { sleep } from "./clock.js";
-import { assertWhole, measureLoad, finishAll, openStreams } from "./session.js";
+import { alone, busiest, flood, live, liveOnFew, paced, short } from "./loads.js";
+import { measureLoad, finishAll, openStreams } from "./session.js";
 import type { Ends, Measured } from "./session.js";
 import type { Settings } from "./settings.js";
 import type { Quantiles } from "./statistics.js";
@@ -8,13 +9,16 @@ import { settle, settledMemory } from "./usage.js";
 import type { Memory } from "./usage.js";
 import { startServer } from "./bare-server.js";
 import type { Checked, Running, Variant } from "./variant.js";
+import type { Kind } from "./work.js";
 
 /** Delay at a fixed rate, and the saturation rates of a variant. */
 export type RateMeasurement = {
-  readonly sequence: Quantiles;
+  /** Time to the first event without other load. */
+  readonly first: Quantiles;
   readonly rates: readonly Measured[];
   readonly live: Measured;
   readonly flood: Measured;
+  readonly kinds?: Readonly<Record<"short" | Exclude<Kind, "text">, Measured>>;
   readonly log?: Checked;
 };
 
@@ -47,16 +51,20 @@ async function withVariant<Result extends object>(
   mkdirSync(directory, { recursive: true });
   const before = await ends.agent.calls.tally();
   const running = await variant.start({ agentPort: ends.agentPort, directory, forMemory });
-  let result: Result;
   try {
-    result = await use(running);
+    let result: Result;
+    try {
+      result = await use(running);
+    } finally {
+      await running.stop();
+    }
+    const { events, lost } = await ends.agent.calls.tally();
+    if (lost !== before.lost) throw new Error("a connection to the agent was lost in mid-stream");
+    const log = running.check?.(events - before.events, isDeep);
+    return { ...result, ...(log === undefined ? {} : { log }) };
   } finally {
-    await running.stop();
+    await running.release?.();
   }
-  const { events, lost } = await ends.agent.calls.tally();
-  if (lost !== before.lost) throw new Error("a connection to the agent was lost in mid-stream");
-  const log = running.check?.(events - before.events, isDeep);
-  return { ...result, ...(log === undefined ? {} : { log }) };
 }
 
 /**
@@ -74,53 +82,10 @@ export async function warmUp(ends: Ends, running: Running, settings: Settings): 
   await openStreams(ends, running, live(settings));
   await sleep(settings.warmLiveSeconds);
   await finishAll(ends);
-}
-
-/** Events at the pace of models, on runs that end and are followed by others. */
-export function paced({ rate, runSeconds, warmSeconds, rateSeconds }: Settings, streams: number) {
-  return {
-    plan: { kind: "even", eventsPerSecond: rate * streams, eventsPerRun: rate * runSeconds },
-    streams,
-    isRenewing: true,
-    warmSeconds,
-    seconds: rateSeconds,
-  } as const;
-}
-
-/** Every event in its own packet, one of each stream in flight. */
-export function live({ liveStreams, saturationSeconds }: Settings) {
-  return {
-    plan: { kind: "window", inFlight: liveStreams, block: 1 },
-    streams: liveStreams,
-    warmSeconds: 0.5,
-    seconds: saturationSeconds,
-  } as const;
-}
-
-/** Many events of each stream in flight, written many at a time. */
-export function flood(settings: Settings) {
-  const { floodStreams, floodDepth, floodBlock, saturationSeconds } = settings;
-  return {
-    plan: { kind: "window", inFlight: floodStreams * floodDepth, block: floodBlock },
-    streams: floodStreams,
-    warmSeconds: 0.5,
-    seconds: saturationSeconds,
-  } as const;
-}
-
-/**
- * Short runs, one after another on one connection: the time to the first event without other load.
- */
-async function measureFirstEvents(
-  ends: Ends,
-  running: Running,
-  settings: Settings,
-): Promise<Quantiles> {
-  await ends.agent.calls.plan({ kind: "brief", events: 1 });
-  const { target } = running;
-  const { first, outcome } = await ends.client.calls.sequence(target, settings.sequenceRuns);
-  assertWhole(outcome);
-  return first;
+  // Starts and ends of runs.
+  await openStreams(ends, running, short(settings));
+  await sleep(settings.warmSeconds);
+  await finishAll(ends);
 }
 
 /** Delay at 1, 32 and 128 streams, then at saturation. */
@@ -128,19 +93,37 @@ export function measureRates(at: SessionOptions, variant: Variant): Promise<Rate
   const { ends, settings } = at;
   return withVariant(at, variant, false, async (running) => {
     await warmUp(ends, running, settings);
-    const sequence = await measureFirstEvents(ends, running, settings);
+    const { first } = await measureLoad(ends, running, alone(settings));
     const rates: Measured[] = [];
-    for (const streams of settings.rateStreams) {
+    for (const streams of settings.rateStreams.slice(0, -1)) {
       rates.push(await measureLoad(ends, running, paced(settings, streams)));
     }
-    const oneByOne = await measureLoad(ends, running, live(settings));
-    return {
-      sequence,
+    rates.push(await measureLoad(ends, running, busiest(settings)));
+    const measurement = {
+      first,
       rates,
-      live: oneByOne,
+      live: await measureLoad(ends, running, live(settings)),
       flood: await measureLoad(ends, running, flood(settings)),
     };
+    if (!variant.parts.includes("kinds")) return measurement;
+    const kinds = {
+      short: await measureLoad(ends, running, short(settings)),
+      toolcalls: await measureLoad(ends, running, live(settings, "toolcalls")),
+      statedeltas: await measureLoad(ends, running, live(settings, "statedeltas")),
+    };
+    return { ...measurement, kinds };
   });
+}
+
+/** Live events through a variant with another transport or store. */
+export async function measureLive(at: SessionOptions, variant: Variant): Promise<Measured> {
+  const { ends, settings } = at;
+  return withVariant(at, variant, false, (running) =>
+    measureLoad(ends, running, {
+      ...liveOnFew(settings),
+      warmSeconds: settings.warmLiveSeconds / 2,
+    }),
+  );
 }
 
 /** A thousand idle streams, then a slow rate distributed to all of them, then to fewer. */
@@ -152,7 +135,7 @@ export function measureHolding(at: SessionOptions, variant: Variant): Promise<Ho
     const even = { kind: "even", eventsPerSecond: costRate } as const;
     // Little load before the first reading: pages that a flood left free would be filled again
     // unnoticed.
-    await measureFirstEvents(ends, running, settings);
+    await measureLoad(ends, running, alone(settings));
     await settle(running.pids());
     const empty = await remember();
     await openStreams(ends, running, { plan: { kind: "idle" }, streams: heldStreams });

@@ -41,7 +41,7 @@ export function startPeer<Interface extends object>(
   env: NodeJS.ProcessEnv = process.env,
 ): Peer<Interface> {
   const file = fileURLToPath(new URL(`${name}.js`, import.meta.url));
-  const child = fork(file, [], { execArgv: [...execArgv], env });
+  const child = fork(file, [], { execArgv: [...execArgv], env, serialization: "advanced" });
   endWithParent(child);
   const waiting = new Map<number, (answer: Answer) => void>();
   let next = 0;
@@ -74,6 +74,9 @@ export function startPeer<Interface extends object>(
   ) as Calls<Interface>;
   return { calls, pid: child.pid ?? 0, stop: () => stopChild(child) };
 }
+
+// One for each process between the ends, and for each database.
+process.setMaxListeners(100);
 
 /** Ends a process together with this one, also when this one is interrupted. */
 export function endWithParent(child: ChildProcess): void {

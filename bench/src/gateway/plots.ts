@@ -1,5 +1,5 @@
 import {
-  addedToDirect,
+  addedTo,
   among,
   bareKilobytes,
   overHolding,
@@ -9,7 +9,7 @@ import {
 import { drawBars } from "./plot-bars.js";
 import { drawLines } from "./plot-lines.js";
 import type { Raw } from "./raw.js";
-import { costSizes, held } from "./report.js";
+import { costSizes, having } from "./report.js";
 import { spreadOf } from "./statistics.js";
 import type { VariantId } from "./variant.js";
 
@@ -41,7 +41,7 @@ function delay(raw: Raw): string {
     title: `Delay of an event, ${streams} streams of ${raw.settings.rate} events/s`,
     x: { name: "percentile", ticks: [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 99], isLog: false },
     y: { name: "milliseconds, agent's write to client's read", isLog: true },
-    lines: raw.variants.map(({ id, label }) => ({
+    lines: having(raw, "rates").map(({ id, label }) => ({
       name: label,
       colour: colourOf(raw, id),
       points: percents.map((x) => ({
@@ -58,13 +58,15 @@ function added(raw: Raw): string {
     title: `Delay added to the direct way, ${streams} streams of ${raw.settings.rate} events/s`,
     axis: "milliseconds (median of the repeats; whiskers from least to greatest)",
     series: ["p50", "p99"],
-    rows: held(raw).map(({ id, label }) => ({
-      label,
-      values: [
-        addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p50),
-        addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p99),
-      ],
-    })),
+    rows: having(raw, "rates")
+      .filter(({ id }) => id !== "direct")
+      .map(({ id, label }) => ({
+        label,
+        values: [
+          addedTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p50),
+          addedTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p99),
+        ],
+      })),
   });
 }
 
@@ -78,7 +80,7 @@ function saturation(raw: Raw, kind: "live" | "flood"): string {
     title,
     axis: "events per second (median of the repeats; whiskers from least to greatest)",
     series: ["events per second"],
-    rows: raw.variants.map(({ id, label }) => ({
+    rows: having(raw, "rates").map(({ id, label }) => ({
       label,
       values: [overRates(raw, id, (measurement) => measurement[kind].eventsPerSecond)],
     })),
@@ -94,7 +96,7 @@ function memory(raw: Raw): string {
     series: ["idle", "active"],
     rows: [
       { label: "bare Node server", values: [bare, none] },
-      ...held(raw).map(({ id, label }) => ({
+      ...having(raw, "holding").map(({ id, label }) => ({
         label,
         values: [
           overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle")),
@@ -111,7 +113,7 @@ function cost(raw: Raw): string {
     title: `Cost of an event, ${raw.settings.costRate.toLocaleString("en")} events/s over 1 to ${raw.settings.heldStreams.toLocaleString("en")} streams`,
     x: { name: "open streams", ticks: sizes, isLog: true },
     y: { name: "processor µs an event", isLog: false },
-    lines: held(raw).map(({ id, label }) => ({
+    lines: having(raw, "holding").map(({ id, label }) => ({
       name: label,
       colour: colourOf(raw, id),
       points: sizes.map((streams) => {

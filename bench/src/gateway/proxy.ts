@@ -1,29 +1,42 @@
 import { Agent, createServer, request } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { writeCertificate } from "./certificate.js";
+import type { Place } from "./variant.js";
 
 /** The remote calls of the bare servers. */
 export type ServerCalls = {
-  /** `directory` is for its files. */
-  start(agentPort: number, directory: string): Promise<number>;
+  /** Resolves to the port. */
+  start(place: Place): Promise<number>;
 };
 
-// Below the 5 s after which a Node server closes a connection, or a request is lost occasionally.
-const pool = new Agent({ keepAlive: true, maxFreeSockets: 1024, timeout: 4_000 });
+/**
+ * Kept connections to the agent; below the 5 s after which a Node server closes one, or a request
+ * is lost occasionally.
+ */
+export const pool = new Agent({ keepAlive: true, maxFreeSockets: 1024, timeout: 4_000 });
+
+function createListener({ transport, directory }: Place, handle: RequestListener) {
+  if (transport !== "tls") return createServer(handle);
+  const { cert, key } = writeCertificate(directory);
+  return createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, handle);
+}
 
 /**
  * The minimum of a Node proxy before a response arrives; `forward` forwards the response. Resolves to
  * its port.
  */
 export function startProxy(
-  agentPort: number,
+  place: Place,
   forward: (answered: IncomingMessage, response: ServerResponse) => void,
 ): Promise<number> {
-  const server = createServer((asked, response) => {
+  const server = createListener(place, (asked, response) => {
     const { method, url, headers } = asked;
     const options = {
       host: "127.0.0.1",
-      port: agentPort,
+      port: place.agentPort,
       method,
       path: url,
       headers,

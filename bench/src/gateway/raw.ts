@@ -5,11 +5,13 @@ import { nginxVersion } from "./nginx.js";
 import type { Settings } from "./settings.js";
 import type { HoldMeasurement, RateMeasurement } from "./measure-variant.js";
 import type { Memory } from "./usage.js";
-import type { VariantId } from "./variant.js";
+import type { Measured } from "./session.js";
+import type { Variant, VariantId } from "./variant.js";
 
 /** All measurements of one round, by variant. */
 export type Round = {
   rates: { [Id in VariantId]?: RateMeasurement };
+  live: { [Id in VariantId]?: Measured };
   holding: { [Id in VariantId]?: HoldMeasurement };
   bareServer?: { empty: Memory; idle: Memory };
 };
@@ -18,7 +20,7 @@ export type Round = {
 export type Raw = {
   readonly system: System;
   readonly settings: Settings;
-  readonly variants: readonly { id: VariantId; label: string }[];
+  readonly variants: readonly Pick<Variant, "id" | "label" | "parts">[];
   readonly repeats: Round[];
 };
 

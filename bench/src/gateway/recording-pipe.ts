@@ -4,7 +4,15 @@
  * records cannot be found again.
  */
 import { createHash } from "node:crypto";
-import { serveAsDurablePipe } from "./durable-pipe.js";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { openFlushedFile } from "./flushed-file.js";
+import { serveCalls } from "./peer.js";
+import { startProxy } from "./proxy.js";
+import type { ServerCalls } from "./proxy.js";
+
+/** A piece that waits for its flush; without one, the end of a response. */
+type Waiting = { readonly response: ServerResponse; readonly piece?: Buffer };
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64");
 
@@ -14,9 +22,50 @@ function recordOf(line: string): string {
   return `${sha256(record)} ${record}\n`;
 }
 
-serveAsDurablePipe((piece) => {
+function recordsOf(piece: Buffer): Buffer {
   const lines = piece.toString("utf8").split("\n");
   return Buffer.from(
     lines.map((line) => (line.startsWith("data:") ? recordOf(line) : "")).join(""),
   );
-});
+}
+
+/** One flush at a time, for everything that arrived during the previous one. */
+function createFlusher(directory: string): (one: Waiting) => void {
+  const flush = openFlushedFile(join(directory, "kept"));
+  let waiting: Waiting[] = [];
+  let isBusy = false;
+  const keepGroup = (): void => {
+    const group = waiting;
+    waiting = [];
+    const records = group.flatMap(({ piece }) => (piece === undefined ? [] : recordsOf(piece)));
+    flush(Buffer.concat(records), () => {
+      for (const one of group) passOn(one);
+      isBusy = waiting.length > 0;
+      if (isBusy) setImmediate(keepGroup);
+    });
+  };
+  return (one) => {
+    waiting.push(one);
+    if (isBusy) return;
+    isBusy = true;
+    setImmediate(keepGroup);
+  };
+}
+
+function passOn({ response, piece }: Waiting): void {
+  if (response.destroyed) return;
+  if (piece === undefined) response.end();
+  else response.write(piece);
+}
+
+const calls: ServerCalls = {
+  start: (place) => {
+    const keep = createFlusher(place.directory);
+    return startProxy(place, (answered, response) => {
+      answered.on("data", (piece: Buffer) => keep({ response, piece }));
+      answered.on("end", () => keep({ response }));
+    });
+  },
+};
+
+serveCalls(calls);

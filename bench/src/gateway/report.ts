@@ -1,10 +1,12 @@
 import { evaluateGoals } from "./goals.js";
 import {
-  addedToDirect,
+  addedTo,
   among,
   bareKilobytes,
   beyondBare,
   foreignShare,
+  OTHER_LOADS,
+  otherFigure,
   overHolding,
   overRates,
   ratioTo,
@@ -13,6 +15,8 @@ import {
 } from "./figures.js";
 import { readable } from "./plot-frame.js";
 import type { Raw } from "./raw.js";
+import type { Part, VariantId } from "./variant.js";
+import type { Measured } from "./session.js";
 import { spreadOf } from "./statistics.js";
 import type { Spread } from "./statistics.js";
 
@@ -28,15 +32,15 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-function goals(raw: Raw): string {
-  const rows = evaluateGoals(raw).map(({ wish, unit, found, ofPipe, ofRecorder, isMet }) => [
+/** The aims with the figures of this run. */
+export function goals(raw: Raw): string {
+  const rows = evaluateGoals(raw).map(({ wish, unit, found, ofRecorder, isMet }) => [
     wish,
-    formatSpread(found, ` ${unit}`),
-    formatSpread(ofPipe, ` ${unit}`),
-    formatSpread(ofRecorder, ` ${unit}`),
+    formatSpread(found, unit),
+    formatSpread(ofRecorder, unit),
     Number.isNaN(found.middle) ? "not measured" : isMet ? "met" : "**not met**",
   ]);
-  const head = "aim for enforce, batch|found|the bare pipe's|of a pipe that records|";
+  const head = "aim for enforce, batch, beside the bare pipe|found|of a pipe that records|";
   return table(head.split("|"), rows);
 }
 
@@ -44,13 +48,13 @@ function goals(raw: Raw): string {
  * Delay from the agent's write to the client's read, and the delay added to the direct connection.
  */
 function delays(raw: Raw, streams: number): string {
-  const rows = raw.variants.map(({ id, label }) => [
+  const rows = having(raw, "rates").map(({ id, label }) => [
     label,
     formatSpread(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
     formatSpread(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
-    formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
-    formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
-    formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.gap.p99)),
+    formatSpread(addedTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p50)),
+    formatSpread(addedTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p99)),
+    formatSpread(addedTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.gap.p99)),
     formatSpread(
       ratioTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p50),
       "×",
@@ -64,26 +68,24 @@ function delays(raw: Raw, streams: number): string {
 
 /** Time from the request to the first event; alone, one run after another, and among others. */
 function firsts(raw: Raw): string {
-  const busy = raw.settings.rateStreams.filter((streams) => streams > 1);
-  const head = ["variant", "alone, p50 ms", "alone, added p50 ms", "alone, added p99 ms"];
-  for (const streams of busy) {
-    head.push(`among ${streams}, added p50 ms`, `among ${streams}, added p99 ms`);
-  }
-  const rows = raw.variants.map(({ id, label }) => [
+  const busy = raw.settings.rateStreams.at(-1) ?? 1;
+  const head =
+    `variant|alone, p50 ms|added p50 ms|added p99 ms|` +
+    `among ${busy}, p50 ms|added p50 ms|added p99 ms`;
+  const rows = having(raw, "rates").map(({ id, label }) => [
     label,
-    formatSpread(overRates(raw, id, ({ sequence }) => sequence.p50)),
-    formatSpread(addedToDirect(raw, id, ({ sequence }) => sequence.p50)),
-    formatSpread(addedToDirect(raw, id, ({ sequence }) => sequence.p99)),
-    ...busy.flatMap((streams) => [
-      formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p50)),
-      formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p99)),
-    ]),
+    formatSpread(overRates(raw, id, ({ first }) => first.p50)),
+    formatSpread(addedTo(raw, id, "direct", ({ first }) => first.p50)),
+    formatSpread(addedTo(raw, id, "direct", ({ first }) => first.p99)),
+    formatSpread(overRates(raw, id, ({ rates }) => among(rates, busy)?.first.p50)),
+    formatSpread(addedTo(raw, id, "direct", ({ rates }) => among(rates, busy)?.first.p50)),
+    formatSpread(addedTo(raw, id, "direct", ({ rates }) => among(rates, busy)?.first.p99)),
   ]);
-  return table(head, rows);
+  return table(head.split("|"), rows);
 }
 
 function saturation(raw: Raw, kind: "live" | "flood"): string {
-  const rows = raw.variants.map(({ id, label }) => [
+  const rows = having(raw, "rates").map(({ id, label }) => [
     label,
     formatSpread(overRates(raw, id, (measurement) => measurement[kind].eventsPerSecond)),
     formatSpread(
@@ -101,6 +103,26 @@ function saturation(raw: Raw, kind: "live" | "flood"): string {
   return table(head.split("|"), rows);
 }
 
+/** Loads that have no aim, each beside a bare program in the same round. */
+function otherLoads(raw: Raw): string {
+  const ratio = (own: number, bare: number): number => own / bare;
+  const rows = OTHER_LOADS.map((load) => {
+    const speed = ({ eventsPerSecond }: Measured): number => eventsPerSecond;
+    const cost = ({ processorMicroseconds }: Measured): number => processorMicroseconds;
+    return [
+      load.label,
+      formatSpread(otherFigure(raw, load, speed)),
+      formatSpread(otherFigure(raw, load, speed, ratio), "×"),
+      formatSpread(otherFigure(raw, load, cost)),
+      formatSpread(otherFigure(raw, load, cost, ratio), "×"),
+      formatSpread(otherFigure(raw, load, ({ first }) => first.p50)),
+    ];
+  });
+  const head =
+    "load|events/s|beside the bare one|processor µs an event|beside the bare one|first event, p50 ms";
+  return table(head.split("|"), rows);
+}
+
 function memory(raw: Raw): string {
   const bare = (of: "pssBytes" | "heapBytes"): Spread =>
     spreadOf(raw.repeats.map((round) => bareKilobytes(round, raw, of)));
@@ -113,7 +135,7 @@ function memory(raw: Raw): string {
       "0",
       "–",
     ],
-    ...held(raw).map(({ id, label }) => [
+    ...having(raw, "holding").map(({ id, label }) => [
       label,
       formatSpread(overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle"))),
       formatSpread(overHolding(raw, id, (measurement) => streamKilobytes(measurement, "active"))),
@@ -131,7 +153,7 @@ function memory(raw: Raw): string {
 
 function costs(raw: Raw): string {
   const sizes = costSizes(raw);
-  const rows = held(raw).map(({ id, label }) => [
+  const rows = having(raw, "holding").map(({ id, label }) => [
     label,
     ...sizes.map((streams) =>
       formatSpread(
@@ -150,9 +172,9 @@ function costs(raw: Raw): string {
   return table(["variant", ...names, "most to fewest"], rows);
 }
 
-/** All variants except the direct connection, which has no process in between. */
-export function held(raw: Raw): Raw["variants"] {
-  return raw.variants.filter(({ id }) => id !== "direct");
+/** The variants of which a part of the bench was measured. */
+export function having(raw: Raw, part: Part): Raw["variants"] {
+  return raw.variants.filter(({ parts }) => parts.includes(part));
 }
 
 /** The numbers of streams among which the cost of an event was measured, ascending. */
@@ -167,6 +189,30 @@ function receipts(raw: Raw): string {
   const kept = logs.reduce((sum, log) => sum + log.receipts, 0).toLocaleString("en");
   const verified = logs.reduce((sum, log) => sum + log.verified, 0).toLocaleString("en");
   return `Every run came to its end. ${logs.length} logs held as many receipts as the agent had sent events through them, ${kept} in all, none of them a block; ${verified} were verified to the last signature.`;
+}
+
+/** At most five figures, for a person who does not know the bench. */
+export function figuresForReadme(raw: Raw): string {
+  const busiest = raw.settings.rateStreams.at(-1) ?? 1;
+  const own = "enforce-batch";
+  const say = (spread: Spread, unit: string): string => `${readable(spread.middle)}${unit}`;
+  const delay = addedTo(raw, own, "pipe", ({ rates }) => among(rates, busiest)?.delay.p50);
+  const first = addedTo(raw, own, "pipe", ({ first: alone }) => alone.p50);
+  const speed = overRates(raw, own, ({ live }) => live.eventsPerSecond);
+  const cost = ratioTo(raw, own, "pipe", ({ live }) => live.processorMicroseconds);
+  const kilobytes = (id: VariantId): Spread =>
+    overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle"));
+  const rows = [
+    [`delay of an event, ${busiest} answers at once`, `${say(delay, " ms")} more`],
+    ["wait for the start of an answer", `${say(first, " ms")} more`],
+    [`events per second on ${raw.system.cores} cores`, say(speed, "")],
+    ["processor time of an event", `${say(cost, "")} times as much`],
+    [
+      "memory of an open stream",
+      `${say(kilobytes(own), " KB")} (proxy: ${say(kilobytes("pipe"), " KB")})`,
+    ],
+  ];
+  return table(["", "beside a Node proxy that only copies"], rows);
 }
 
 /** The whole report; `pictures` is the folder of the plots as seen from it. */
@@ -185,7 +231,7 @@ ${goals(raw)}
 
 ## Delay of an event
 
-From the agent's write to the client's read, at ${settings.rate} events/s per stream.
+From the agent's write to the client's read, at ${settings.rate} events/s per stream. Here and below, "added" is beyond the direct connection.
 
 ${picture("delay", "Delay by percentile")}
 ${picture("added", "Added delay")}
@@ -207,6 +253,12 @@ ${settings.floodStreams} streams with ${settings.floodDepth} events each on thei
 
 ${picture("flood", "Events per second, flood")}
 ${saturation(raw, "flood")}
+
+## Other loads
+
+As live, with another kind of event, or on ${settings.otherStreams} streams with another transport, store or signature; short answers at ${settings.rate} events/s on ${settings.shortStreams} streams. The processor time of PostgreSQL itself is not in the figures.
+
+${otherLoads(raw)}
 
 ## Memory of a stream
 

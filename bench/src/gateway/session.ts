@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
 import { sleep } from "./clock.js";
+import { sizeOf } from "./frames.js";
+import { quantilesOf } from "./statistics.js";
 import { startPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
 import { machineTime, processorTime, settle } from "./usage.js";
@@ -35,13 +37,15 @@ export type Load = {
   readonly isRenewing?: boolean;
   readonly warmSeconds: number;
   readonly seconds: number;
+  /** Short runs beside the streams, once those are measured: the time to the first event. */
+  readonly probes?: number;
 };
 
 /** The measurement of one load. */
 export type Measured = Seen & {
   readonly streams: number;
   readonly eventsPerSecond: number;
-  /** Microseconds of processor time per event in between; NaN without a process in between. */
+  /** Microseconds of processor time per event in between (per run, if there are only probes). */
   readonly processorMicroseconds: number;
   /** The share of the machine that other work used meanwhile, 0 to 1. */
   readonly foreignShare: number;
@@ -51,9 +55,38 @@ export type Measured = Seen & {
 export async function measureLoad(ends: Ends, running: Running, load: Load): Promise<Measured> {
   await settle(running.pids());
   await openStreams(ends, running, load);
-  const measured = await watch(ends, running, load);
+  const measured = load.streams === 0 ? NOTHING : await watch(ends, running, load);
+  const first = await probe(ends, running, load);
   await finishAll(ends);
-  return measured;
+  return { ...measured, ...first };
+}
+
+const NONE = quantilesOf(new Float64Array());
+const NOTHING: Measured = {
+  streams: 0,
+  seconds: 0,
+  events: 0,
+  delay: NONE,
+  gap: NONE,
+  first: NONE,
+  eventsPerSecond: Number.NaN,
+  processorMicroseconds: Number.NaN,
+  foreignShare: 0,
+};
+
+/** Short runs beside the streams; without streams also the processor time of such a run. */
+async function probe(
+  { client }: Ends,
+  { target, pids }: Running,
+  { probes, streams }: Load,
+): Promise<Partial<Measured>> {
+  if (probes === undefined) return {};
+  const before = processorTime(pids());
+  const first = await client.calls.probe(target, probes);
+  if (streams > 0 || pids().length === 0) return { first };
+  // One more run opened the connection.
+  const used = processorTime(pids()) - before;
+  return { first, processorMicroseconds: used / 1e3 / (first.count + 1) };
 }
 
 /** Opens streams that are silent until all are open, then gives the agent its plan. */
@@ -76,7 +109,7 @@ export async function openStreams(
 export async function watch(
   { agent, client }: Ends,
   running: Running,
-  load: Pick<Load, "streams" | "warmSeconds" | "seconds">,
+  load: Omit<Load, "isRenewing">,
 ): Promise<Measured> {
   await sleep(load.warmSeconds);
   const pids = running.pids();
@@ -87,11 +120,15 @@ export async function watch(
   const [used, usedByAll] = [processorTime(pids) - before, machineTime() - allBefore];
   const foreign = usedByAll - (processorTime(own) - ownBefore);
   const seen = await client.calls.collect();
+  if (seen.events === 0) throw new Error("no event arrived");
+  const { events: all, stamped } = sizeOf(load.plan.kind === "window" ? load.plan.of : "text");
+  // The client counts the events with a stamp.
+  const events = (seen.events * all) / stamped;
   return {
     ...seen,
     streams: load.streams,
-    eventsPerSecond: seen.events / seen.seconds,
-    processorMicroseconds: pids.length === 0 ? Number.NaN : used / 1e3 / seen.events,
+    eventsPerSecond: events / seen.seconds,
+    processorMicroseconds: pids.length === 0 ? Number.NaN : used / 1e3 / events,
     foreignShare: Math.max(0, foreign / (seen.seconds * 1e9 * availableParallelism())),
   };
 }

@@ -1,3 +1,5 @@
+import type { Part } from "./variant.js";
+
 /** The amount and duration of measurements; seconds per load. */
 export type Settings = {
   readonly name: "full" | "quick";
@@ -8,7 +10,8 @@ export type Settings = {
   readonly rateSeconds: number;
   /** Seconds of a run on average: an answer of a few hundred words. */
   readonly runSeconds: number;
-  readonly sequenceRuns: number;
+  /** Starts of short runs per measurement of the time to the first event. */
+  readonly probes: number;
   readonly warmSeconds: number;
   /** Events of a flood that a process forwards before measuring. */
   readonly warmEvents: number;
@@ -19,6 +22,11 @@ export type Settings = {
    */
   readonly warmLiveSeconds: number;
   readonly saturationSeconds: number;
+  /** The same with another transport, store or signature: a database shares the machine. */
+  readonly otherStreams: number;
+  /** Streams of short answers, and events of such an answer on average. */
+  readonly shortStreams: number;
+  readonly shortEvents: number;
   /** Streams with one event each in flight at any time. */
   readonly liveStreams: number;
   readonly floodStreams: number;
@@ -39,18 +47,21 @@ const FULL: Settings = {
   rateStreams: [1, 32, 128],
   rateSeconds: 5,
   runSeconds: 10,
-  sequenceRuns: 150,
+  probes: 100,
   warmSeconds: 2,
   warmEvents: 30_000,
-  warmLiveSeconds: 12,
+  warmLiveSeconds: 10,
   saturationSeconds: 2,
+  otherStreams: 64,
+  shortStreams: 16,
+  shortEvents: 30,
   liveStreams: 256,
   floodStreams: 64,
   floodDepth: 256,
   floodBlock: 32,
   heldStreams: 1_000,
   costRate: 2_000,
-  costStreams: [1_000, 100, 10, 1],
+  costStreams: [1_000, 100, 1],
   costSeconds: 2,
 };
 
@@ -60,22 +71,26 @@ const QUICK: Settings = {
   repeats: 1,
   rateStreams: [1, 128],
   rateSeconds: 1,
-  sequenceRuns: 40,
+  probes: 30,
+  warmSeconds: 1,
   warmEvents: 15_000,
-  warmLiveSeconds: 3,
+  warmLiveSeconds: 2,
   saturationSeconds: 1,
   costStreams: [1_000, 1],
   costSeconds: 1,
 };
 
+/** What `--quick` leaves out: no aim and no other load needs it. */
+const NOT_QUICK = new Set(["nginx", "recording-pipe", "enforce-each"]);
+
 /**
- * The variants selected by `--only pipe,observe`, to work on one of them, or by `--quick`; direct
- * always stays.
+ * Whether a part of a variant is measured: all of those of `--only pipe,enforce-each`, to work on
+ * one of them, and of direct; with `--quick` less.
  */
-export function readOnly(args: readonly string[]): readonly string[] | undefined {
+export function isMeasured(args: readonly string[], id: string, part: Part): boolean {
   const flag = args.indexOf("--only");
-  if (flag !== -1) return ["direct", ...(args[flag + 1] ?? "").split(",")];
-  return args.includes("--quick") ? ["direct", "pipe", "enforce-batch"] : undefined;
+  if (flag !== -1) return id === "direct" || (args[flag + 1] ?? "").split(",").includes(id);
+  return !args.includes("--quick") || part !== "rates" || !NOT_QUICK.has(id);
 }
 
 /** Reads `--quick` and `--repeats N`. */

@@ -1,4 +1,6 @@
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { WebSocket } from "ws";
 import { STAMP_DIGITS, STAMP_MARK, microseconds } from "./clock.js";
 import { createResponseReader } from "./response-reader.js";
 import type { Target } from "./work.js";
@@ -15,31 +17,86 @@ export type SlotWatcher = {
 /** One connection for one run after another. */
 export type Slot = { ask(): void; hangUp(): void };
 
+const RUN_FINISHED = "RUN_FINISHED";
+const HEARTBEAT = ": heartbeat";
+
 let runs = 0;
 
-function requestFor(target: Target): string {
+function inputOf(thread: string): string {
   const number = `${process.pid}-${runs++}`;
-  const body = JSON.stringify({
-    threadId: `thread-${number}`,
+  return JSON.stringify({
+    threadId: `${thread}-${number}`,
     runId: `run-${number}`,
     protocolVersion: "1.0",
     messages: [{ id: `question-${number}`, role: "user", content: "Which flights are there?" }],
     tools: [],
     context: [],
   });
+}
+
+function requestFor({ path, port }: Target, body: string): string {
   return (
-    `POST ${target.path} HTTP/1.1\r\nhost: 127.0.0.1:${target.port}\r\naccept: text/event-stream\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: text/event-stream\r\n` +
     `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 }
 
-/** Connects; nothing is sent until `ask`. */
-export function createSlot(target: Target, watcher: SlotWatcher): Slot {
-  const socket = connect(target.port, "127.0.0.1");
+/** What a connection delivers of a run, and what it can do. */
+type Receiver = {
+  onBody(piece: Buffer): void;
+  /** `failure` unless the response had the expected form. */
+  onEnd(failure?: string): void;
+  onLost(why: string): void;
+};
+type Connection = { send(body: string): void; destroy(): void };
+
+function connectHttp(target: Target, receiver: Receiver): Connection {
+  const { port, transport } = target;
+  const host = "127.0.0.1";
+  const socket =
+    transport === "tls"
+      ? connectTls({ port, host, rejectUnauthorized: false })
+      : connect(port, host);
   socket.setNoDelay(true);
+  let status = 0;
+  const read = createResponseReader({
+    onHead: (answered) => {
+      status = answered;
+    },
+    onBody: receiver.onBody,
+    onEnd: () => receiver.onEnd(status === 200 ? undefined : String(status)),
+  });
+  socket.on("data", read);
+  socket.on("error", (error) => receiver.onLost(String(error)));
+  socket.on("close", () => receiver.onLost("the connection was closed in the middle of a run"));
+  return {
+    send: (body) => socket.write(requestFor(target, body)),
+    destroy: () => socket.destroy(),
+  };
+}
+
+/** A message per event; a run ends with RUN_FINISHED, or fails with RUN_ERROR. */
+function connectWebSocket({ port, path }: Target, receiver: Receiver): Connection {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false });
+  const isOpen = new Promise<void>((resolve) => {
+    socket.once("open", resolve);
+  });
+  socket.on("message", (piece: Buffer) => {
+    receiver.onBody(piece);
+    if (piece.includes(RUN_FINISHED) || piece.includes("RUN_ERROR")) receiver.onEnd();
+  });
+  socket.on("error", (error) => receiver.onLost(String(error)));
+  socket.on("close", () => receiver.onLost("the socket was closed in the middle of a run"));
+  return {
+    send: (body) => void isOpen.then(() => socket.send(body)),
+    destroy: () => socket.terminate(),
+  };
+}
+
+/** Connects; nothing is sent until `ask`. */
+export function createSlot(target: Target, watcher: SlotWatcher, thread = "thread"): Slot {
   let askedAt = 0;
   let lastAt = 0;
-  let status = 0;
   let isRunning = false;
   let hasFirst = false;
   let rest: Buffer | undefined;
@@ -64,11 +121,10 @@ export function createSlot(target: Target, watcher: SlotWatcher): Slot {
     isRunning = false;
     watcher.onFailure(why);
   };
-  const read = createResponseReader({
-    onHead: (answered) => {
-      status = answered;
-    },
+  const open = target.transport === "websocket" ? connectWebSocket : connectHttp;
+  const connection = open(target, {
     onBody: (piece) => {
+      if (piece.toString("latin1", 0, HEARTBEAT.length) === HEARTBEAT) return;
       const now = microseconds();
       if (!hasFirst) {
         hasFirst = true;
@@ -78,30 +134,28 @@ export function createSlot(target: Target, watcher: SlotWatcher): Slot {
       pieceBefore = lastPiece;
       lastPiece = piece;
     },
-    onEnd: () => {
+    onEnd: (failure) => {
       const tail = Buffer.concat([pieceBefore, lastPiece]).toString("latin1");
-      if (status !== 200 || !tail.includes("RUN_FINISHED")) {
-        fail(`${status}: ${tail.slice(-300)}`);
+      if (failure !== undefined || !tail.includes(RUN_FINISHED)) {
+        fail(`${failure}: ${tail.slice(-300)}`);
         return;
       }
       isRunning = false;
       watcher.onComplete();
     },
+    onLost: fail,
   });
-  socket.on("data", read);
-  socket.on("error", (error) => fail(String(error)));
-  socket.on("close", () => fail("the connection was closed in the middle of a run"));
   return {
     ask: () => {
       askedAt = microseconds();
       lastAt = 0;
       hasFirst = false;
       isRunning = true;
-      socket.write(requestFor(target));
+      connection.send(inputOf(thread));
     },
     hangUp: () => {
       isRunning = false;
-      socket.destroy();
+      connection.destroy();
     },
   };
 }

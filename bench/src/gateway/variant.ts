@@ -1,4 +1,4 @@
-import type { Target } from "./work.js";
+import type { Target, Transport } from "./work.js";
 
 /** A running variant between agent and client. */
 export type Running = {
@@ -8,15 +8,24 @@ export type Running = {
   /** The file to which a Node program writes its heap size after a requested garbage collection. */
   readonly memoryFile?: string;
   stop(): Promise<void>;
-  /** After the stop: compares the log with the events of the agent. Throws on a difference. */
+  /** After the stop: stops the database that held the log. */
+  release?(): Promise<void>;
+  /** Between the two: compares the log with the events of the agent. Throws on a difference. */
   check?(sentEvents: number, isDeep: boolean): Checked;
 };
 
 /** The content of a log and whether it was verified. */
 export type Checked = { readonly receipts: number; readonly verified: number };
 
+/** How a variant is set up, if not for HTTP, SQLite and `sign: batch`. */
+export type Setup = {
+  readonly transport?: Transport;
+  readonly store?: "postgres";
+  readonly sign?: "each";
+};
+
 /** The environment of a variant. */
-export type Place = {
+export type Place = Setup & {
   readonly agentPort: number;
   readonly directory: string;
   /** Starts Node programs so that they can collect garbage on request. */
@@ -27,17 +36,22 @@ export type Place = {
 export type Variant = {
   readonly id: VariantId;
   readonly label: string;
+  readonly parts: readonly Part[];
   start(place: Place): Promise<Running>;
 };
+
+/**
+ * What is measured of a variant: delays and saturation, the same for other kinds of events and for
+ * short runs, memory of held streams, or only live events (of a variant set up differently).
+ */
+export type Part = "rates" | "kinds" | "holding" | "live";
 
 /** The variants, in the order of the tables. */
 export type VariantId =
   | "direct"
-  | "pipe"
-  | "flushing-pipe"
-  | "recording-pipe"
   | "nginx"
-  | CountersignMode;
-
-/** The configuration of Countersign. */
-export type CountersignMode = "observe" | "enforce-each" | "enforce-batch";
+  | Bare
+  | Enforcing
+  | `${"pipe" | "enforce"}-${Transport}`;
+type Bare = "pipe" | "recording-pipe";
+type Enforcing = "enforce-each" | "enforce-batch" | "enforce-postgres";

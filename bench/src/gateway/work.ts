@@ -1,5 +1,8 @@
 import type { Quantiles } from "./statistics.js";
 
+/** The events between the start of a run and its end. */
+export type Kind = "text" | "toolcalls" | "statedeltas";
+
 /** The agent's plan for open streams, and for those that open next. */
 export type Plan =
   /** Sends the first events and then nothing, until the next plan. */
@@ -9,24 +12,37 @@ export type Plan =
    * write.
    */
   | { readonly kind: "even"; readonly eventsPerSecond: number; readonly eventsPerRun?: number }
-  /** As fast as they are received: at most `inFlight` events in flight, in writes of `block`. */
-  | { readonly kind: "window"; readonly inFlight: number; readonly block: number }
-  /** A whole run at once. */
-  | { readonly kind: "brief"; readonly events: number };
+  /** As fast as they are received: at most `inFlight` units in flight, in writes of `block`. */
+  | {
+      readonly kind: "window";
+      readonly inFlight: number;
+      readonly block: number;
+      readonly of: Kind;
+    };
+
+/** Threads whose runs are one text event each, at once and under every plan. */
+export const PROBE_THREAD = "probe";
 
 /** Counts of the events that the agent has sent. */
 export type AgentTally = {
   readonly opened: number;
   readonly finished: number;
   readonly lost: number;
-  /** Text events with a time stamp in them. */
+  /** Events with a time stamp in them. */
   readonly contents: number;
   /** All events, with starts and ends. */
   readonly events: number;
 };
 
+/** How a client reaches what is between: HTTP without a name. */
+export type Transport = "tls" | "websocket";
+
 /** The target of the client's requests. */
-export type Target = { readonly port: number; readonly path: string };
+export type Target = {
+  readonly port: number;
+  readonly path: string;
+  readonly transport?: Transport | undefined;
+};
 
 /** How the client opens streams. */
 export type Opening = {
@@ -78,6 +94,6 @@ export type ClientCalls = {
   drain(): Promise<Outcome>;
   /** Closes without waiting for an end. */
   drop(): Promise<void>;
-  /** One run after another on one connection. */
-  sequence(target: Target, runs: number): Promise<{ first: Quantiles; outcome: Outcome }>;
+  /** Times from the request to the first event, beside the open streams, on one kept connection. */
+  probe(target: Target, runs: number): Promise<Quantiles>;
 };
