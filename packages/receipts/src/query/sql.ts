@@ -1,16 +1,21 @@
 import { ENTRY_COLUMNS, invalidQuery, MAX_COUNT_ROWS, MAX_FIND_LENGTH, MAX_PAGE } from "./query.js";
 import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./query.js";
+import { idPrefix } from "./spans.js";
 
 /** The differences between SQL stores. */
 export type SqlDialect = {
-  /** `?` or `$1`. */
+  /** `?1` or `$1`. */
   placeholder(position: number): string;
   /** How `allowed` is stored. */
   flag(value: boolean): boolean | number;
   /** How a text is stored. */
   text(value: string): string;
-  /** The condition that a column or the receipt id contains a text; `bind` binds it with ASCII letters in lower case. */
-  contains(columns: readonly string[], bind: () => string): string;
+  /** The condition that one of the columns contains a bound text, whose ASCII letters are in lower case. */
+  contains(columns: readonly string[], bound: string): string;
+  /** The condition that a text column of the kind of a span contains a bound text. */
+  kindContains(columns: readonly string[], bound: string): string;
+  /** How rows are ordered by a column: absent values first, then by bytes. */
+  order(column: string): string;
 };
 
 /** A statement and its parameters. */
@@ -27,6 +32,8 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "since",
   "until",
 ]);
+/** Members of a filter that are no columns of a kind. */
+const SPAN_MEMBERS: ReadonlySet<string> = new Set(["q", "id", "since", "until"]);
 const CURSOR = /^([no])(0|[1-9]\d{0,15})$/;
 
 function wholeNumber(member: string, value: unknown, least: number, most: number): number {
@@ -36,12 +43,14 @@ function wholeNumber(member: string, value: unknown, least: number, most: number
   return value as number;
 }
 
-type Builder = {
+/** Collects the parameters of a statement. */
+export type Builder = {
   readonly parameters: (string | number | boolean)[];
   bind(value: string | number | boolean): string;
 };
 
-function createBuilder(dialect: SqlDialect): Builder {
+/** Starts a statement. */
+export function createBuilder(dialect: SqlDialect): Builder {
   const parameters: (string | number | boolean)[] = [];
   return {
     parameters,
@@ -52,74 +61,97 @@ function createBuilder(dialect: SqlDialect): Builder {
   };
 }
 
-/** The times of a filter, checked. */
-export function timesOf(filter: EntryFilter): { since?: number; until?: number } {
-  const times: { since?: number; until?: number } = {};
-  for (const member of ["since", "until"] as const) {
-    const value = filter[member];
-    if (value !== undefined) times[member] = wholeNumber(member, value, 0, 2 ** 53 - 1);
-  }
-  return times;
-}
-
-function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder): string[] {
+/** The members of a filter that are columns of a kind, as conditions. */
+export function kindConditions(
+  filter: EntryFilter,
+  dialect: SqlDialect,
+  builder: Builder,
+): string[] {
   const found: string[] = [];
-  const { since, until } = timesOf(filter);
-  if (since !== undefined) found.push(`received_at >= ${builder.bind(since)}`);
-  if (until !== undefined) found.push(`received_at < ${builder.bind(until)}`);
   for (const [member, value] of Object.entries(filter) as [string, unknown][]) {
-    if (value === undefined || member === "since" || member === "until") continue;
+    if (value === undefined) continue;
     if (!MEMBERS.has(member)) throw invalidQuery(member.slice(0, 40), "not a known member");
+    if (SPAN_MEMBERS.has(member)) continue;
     if (member === "allowed") {
       if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
       found.push(`allowed = ${builder.bind(dialect.flag(value))}`);
-    } else if (member === "q") {
-      found.push(dialect.contains(TEXT_COLUMNS, bindFolded(value, builder)));
     } else if (member === "would_block") {
       if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
       const allowed = `allowed = ${builder.bind(dialect.flag(value))}`;
       found.push(value ? `${allowed} AND rule IS NOT NULL` : `(${allowed} OR rule IS NULL)`);
     } else {
-      const values: unknown[] = Array.isArray(value) ? value : [value];
-      if (values.length > MAX_VALUES) throw invalidQuery(member, "a list of too many values");
-      const bound = values.map((one) => {
-        if (typeof one !== "string") throw invalidQuery(member, "not text");
-        return builder.bind(dialect.text(one));
-      });
-      const column = member === "id" ? "receipt_id" : member;
-      found.push(bound.length === 0 ? "1 = 0" : `${column} IN (${bound.join(", ")})`);
+      const bound = textsOf(member, value).map((one) => builder.bind(dialect.text(one)));
+      found.push(bound.length === 0 ? "1 = 0" : `${member} IN (${bound.join(", ")})`);
     }
   }
   return found;
 }
 
+function textsOf(member: string, value: unknown): string[] {
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length > MAX_VALUES) throw invalidQuery(member, "a list of too many values");
+  for (const one of values) if (typeof one !== "string") throw invalidQuery(member, "not text");
+  return values as string[];
+}
+
+/** The members of a filter that differ from entry to entry, checked. */
+export type EntryBounds = {
+  readonly since?: number;
+  readonly until?: number;
+  readonly ids?: readonly string[];
+  /** The text to find; ASCII letters are in lower case. */
+  readonly text?: string;
+};
+
+/** Checks these members. */
+export function boundsOf(filter: EntryFilter): EntryBounds {
+  const bounds: { -readonly [Member in keyof EntryBounds]: EntryBounds[Member] } = {};
+  for (const member of ["since", "until"] as const) {
+    const value = filter[member];
+    if (value !== undefined) bounds[member] = wholeNumber(member, value, 0, 2 ** 53 - 1);
+  }
+  if (filter.id !== undefined) bounds.ids = textsOf("id", filter.id);
+  const { q } = filter;
+  if (q === undefined) return bounds;
+  if (typeof q !== "string" || q === "" || q.length > MAX_FIND_LENGTH) {
+    throw invalidQuery("q", `not a text of 1 to ${MAX_FIND_LENGTH} characters`);
+  }
+  return { ...bounds, text: foldAscii(q) };
+}
+
 /** Folds ASCII letters only: the same in every store, whatever its locale. */
-function foldAscii(text: string): string {
+export function foldAscii(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-function bindFolded(value: unknown, builder: Builder): () => string {
-  if (typeof value !== "string" || value === "" || value.length > MAX_FIND_LENGTH) {
-    throw invalidQuery("q", `not a text of 1 to ${MAX_FIND_LENGTH} characters`);
-  }
-  return () => builder.bind(foldAscii(value));
+/** How a text is written inside a text of JSON. */
+function insideJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
-function where(found: readonly string[]): string {
-  return found.length === 0 ? "" : ` WHERE ${found.join(" AND ")}`;
-}
-
-/** Selects some of the matching rows, in any order. */
-export function selectSome(
-  source: { columns: string; table: string },
-  filter: EntryFilter,
-  limit: number,
+/** The conditions under which a span may have an entry within the bounds. */
+export function spanConditions(
+  { since, until, ids, text }: EntryBounds,
   dialect: SqlDialect,
-): SqlQuery {
-  const builder = createBuilder(dialect);
-  const found = conditions(filter, dialect, builder);
-  const sql = `SELECT ${source.columns} FROM ${source.table}${where(found)} LIMIT ${limit}`;
-  return { sql, parameters: builder.parameters };
+  builder: Builder,
+): string[] {
+  const found: string[] = [];
+  if (since !== undefined) found.push(`latest >= ${builder.bind(since)}`);
+  if (until !== undefined) found.push(`earliest < ${builder.bind(until)}`);
+  if (ids !== undefined) {
+    const prefixes = [...new Set(ids.map(idPrefix))].map((one) => builder.bind(one));
+    found.push(prefixes.length === 0 ? "1 = 0" : `id_prefix IN (${prefixes.join(", ")})`);
+  }
+  if (text !== undefined) {
+    const inIds = dialect.contains(["detail"], builder.bind(foldAscii(insideJson(text))));
+    found.push(`(${isFound(text, dialect, builder)} OR ${inIds})`);
+  }
+  return found;
+}
+
+/** The condition that the kind of a span contains the text to find. */
+export function isFound(text: string, dialect: SqlDialect, builder: Builder): string {
+  return dialect.kindContains(TEXT_COLUMNS, builder.bind(text));
 }
 
 /** A page with its defaults filled in. */
@@ -147,46 +179,19 @@ export function cursorAfter(plan: PagePlan, seq: number): string {
   return `${plan.newest ? "n" : "o"}${seq}`;
 }
 
-/** Selects one entry more than the page holds, to detect the last page. */
-export function selectEntries(
-  source: { columns: string; table: string; scope?: string },
-  filter: EntryFilter,
-  plan: PagePlan,
-  dialect: SqlDialect,
-): SqlQuery {
-  const builder = createBuilder(dialect);
-  const found = conditions(filter, dialect, builder);
-  if (source.scope !== undefined) found.unshift(source.scope);
-  if (plan.after !== undefined) {
-    found.push(`seq ${plan.newest ? "<" : ">"} ${builder.bind(plan.after)}`);
-  }
-  const order = plan.newest ? "DESC" : "ASC";
-  const sql = `SELECT ${source.columns} FROM ${source.table}${where(found)} ORDER BY seq ${order} LIMIT ${plan.limit + 1}`;
-  return { sql, parameters: builder.parameters };
-}
+/** The columns and the time bucket to count by, checked. */
+export type CountPlan = {
+  readonly by: readonly EntryColumn[];
+  readonly bucket?: number;
+  readonly limit: number;
+};
 
-/** Counts by columns and time buckets. */
-export function selectCounts(
-  source: { table: string; scope?: string },
-  request: CountRequest,
-  dialect: SqlDialect,
-): SqlQuery {
-  const builder = createBuilder(dialect);
+/** Checks a count request. */
+export function planCount(request: CountRequest): CountPlan {
   const by: readonly EntryColumn[] = request.by ?? [];
   for (const column of by) if (!COLUMNS.has(column)) throw invalidQuery("by", "not a column");
   if (new Set(by).size !== by.length) throw invalidQuery("by", "the same column twice");
   const limit = wholeNumber("limit", request.limit ?? MAX_COUNT_ROWS, 1, MAX_COUNT_ROWS);
-  const groups = [...by] as string[];
-  const columns = [...groups];
-  if (request.bucket !== undefined) {
-    const width = wholeNumber("bucket", request.bucket, 1, 366 * 86_400_000);
-    columns.unshift(`received_at - received_at % ${width} AS bucket`);
-    groups.unshift("bucket");
-  }
-  const found = conditions(request.filter ?? {}, dialect, builder);
-  if (source.scope !== undefined) found.unshift(source.scope);
-  const grouped =
-    groups.length === 0 ? "" : ` GROUP BY ${groups.join(", ")} ORDER BY ${groups.join(", ")}`;
-  const sql = `SELECT ${["COUNT(*) AS count", ...columns].join(", ")} FROM ${source.table}${where(found)}${grouped} LIMIT ${limit}`;
-  return { sql, parameters: builder.parameters };
+  if (request.bucket === undefined) return { by, limit };
+  return { by, limit, bucket: wholeNumber("bucket", request.bucket, 1, 366 * 86_400_000) };
 }

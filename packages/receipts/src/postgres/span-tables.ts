@@ -1,0 +1,72 @@
+import type { SpanTables } from "../query/find-entries.js";
+import { ENTRY_COLUMNS } from "../query/query.js";
+import { kindConditions } from "../query/sql.js";
+import type { SqlDialect } from "../query/sql.js";
+import { columnText } from "./column-text.js";
+import type { Connections } from "./connections.js";
+import { OLD_COLUMNS } from "./schema.js";
+
+// In the C collation `lower` changes ASCII letters only.
+const contains: SqlDialect["contains"] = (columns, bound) =>
+  columns.map((column) => `strpos(lower(${column} COLLATE "C"), ${bound}) > 0`).join(" OR ");
+
+const DIALECT: SqlDialect = {
+  placeholder: (position) => `$${position}`,
+  flag: (value) => value,
+  text: columnText,
+  contains,
+  kindContains: (columns, bound) => `COALESCE(${contains(columns, bound)}, FALSE)`,
+  order: (column) =>
+    column === "allowed" ? "allowed NULLS FIRST" : `${column} COLLATE "C" NULLS FIRST`,
+};
+
+/** The spans with the columns of their kinds. */
+export const SPANS = "countersign_spans JOIN countersign_kinds USING (log_id, kind)";
+
+const SPAN_NAMES =
+  "log_id, kind, last_seq, first_seq, entries, earliest, latest, id_prefix, detail";
+
+/**
+ * The spans, for a reader that must not change a database of an older version: there each row of
+ * entries has the columns of its own span, unless a writer of this version has indexed it.
+ */
+export function findSpans({ withClient }: Connections): Promise<string> {
+  return withClient(async (client) => {
+    const { rows } = await client.query<{ attname: string; indexed: boolean }>(
+      `SELECT attname, to_regclass('countersign_spans') IS NOT NULL AS indexed FROM pg_attribute
+       WHERE attrelid = 'countersign_entries'::regclass AND attname = ANY($1)`,
+      [OLD_COLUMNS],
+    );
+    if (rows.length === 0) return SPANS;
+    const found = new Set(rows.map((row) => row.attname));
+    const columns = ENTRY_COLUMNS.map((name) => (found.has(name) ? name : `NULL::text AS ${name}`));
+    const prefix = "left(receipt_id, greatest(length(receipt_id) - 18, 0))";
+    const older = `SELECT log_id, seq AS kind, seq AS last_seq, seq AS first_seq, 1 AS entries,
+      received_at AS earliest, received_at AS latest,
+      CASE WHEN ${prefix} ~ '^[!-~]{0,100}$' THEN ${prefix} ELSE '' END AS id_prefix,
+      json_build_array(0, 0, json_build_array(receipt_id))::text AS detail, ${columns.join(", ")}
+      FROM countersign_entries AS entry`;
+    if (rows[0]?.indexed !== true) return `(${older}) AS spans`;
+    return `(SELECT ${SPAN_NAMES}, ${ENTRY_COLUMNS.join(", ")} FROM ${SPANS} UNION ALL ${older}
+      WHERE seq >= (SELECT indexed FROM countersign_logs AS log WHERE log.log_id = entry.log_id)) AS spans`;
+  });
+}
+
+/** Selects from the spans of one log. */
+export function spanTables(logId: number, spans: string): SpanTables {
+  const from: SpanTables["count"] = function* (scope, columns, conditions, builder) {
+    const found = kindConditions(scope.filter, DIALECT, builder);
+    const isJoined =
+      found.length > 0 || scope.isGrouped || scope.bounds.text !== undefined || spans !== SPANS;
+    const where = [`log_id = ${logId}`, ...found, ...conditions].join(" AND ");
+    return `SELECT ${columns} FROM ${isJoined ? spans : "countersign_spans"} WHERE ${where}`;
+  };
+  return {
+    dialect: DIALECT,
+    *select(scope, columns, conditions, order, limit, builder) {
+      const sql = yield* from(scope, columns, conditions, builder);
+      return `${sql} ORDER BY last_seq ${order} LIMIT ${limit}`;
+    },
+    count: from,
+  };
+}
