@@ -33,7 +33,7 @@ async function insertBatch(
   const starts: number[] = [];
   const lengths: number[] = [];
   const records = Buffer.concat(batch.records);
-  for (let at = 0; at < records.length; ) {
+  for (let at = 0; at < records.length;) {
     const length = records.readUInt16BE(at);
     // Positions in SQL are 1-based.
     starts.push(at + 3);
@@ -96,7 +96,7 @@ export async function appendRows(
       const id = receiptId(draft.receipt.event_id);
       spans.add(kinds.find(draft), head.size + at, draft.received_at, id);
     }
-    await insertSpans(client, logId, kinds.added, spans.take());
+    await insertSpans(client, target, spans.take());
   }
   await client.query("COMMIT");
 }

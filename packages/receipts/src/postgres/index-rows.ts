@@ -1,9 +1,8 @@
 import type { PoolClient } from "pg";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
-import { SPAN_WIDTH, SpanBuilder, trimSpan } from "../query/spans.js";
-import type { Span, SpanRow } from "../query/spans.js";
-import type { NewKind } from "./kinds.js";
+import { BLOCK_WIDTH, SPAN_WIDTH, SpanBuilder, trimSpan } from "../query/spans.js";
+import type { Span, SpanBatch, SpanRow } from "../query/spans.js";
 import { lockLog } from "./lock-log.js";
 import type { LockedLog } from "./lock-log.js";
 import { HAS_OLD_COLUMNS, OLD_COLUMNS } from "./schema.js";
@@ -11,16 +10,20 @@ import { HAS_OLD_COLUMNS, OLD_COLUMNS } from "./schema.js";
 const NAMES = ENTRY_COLUMNS.join(", ");
 const INSERT_KINDS = `INSERT INTO countersign_kinds (log_id, kind, ${NAMES})
 SELECT $1, * FROM unnest($2::bigint[], ${ENTRY_COLUMNS.map((name, at) => `$${at + 3}::${name === "allowed" ? "boolean" : "text"}[]`).join(", ")})`;
-const INSERT_SPANS = `INSERT INTO countersign_spans (log_id, last_seq, first_seq, kind, entries, earliest, latest, id_prefix, detail)
-SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])`;
+const INSERT_SPANS = `
+WITH stored AS (
+  INSERT INTO countersign_prefixes SELECT $1, * FROM unnest($9::text[], $10::bigint[]) ON CONFLICT DO NOTHING
+)
+INSERT INTO countersign_spans (log_id, last_seq, first_seq, kind, entries, earliest, latest, detail)
+SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::text[])`;
 
-/** Inserts spans, and the kinds that they need. */
+/** Inserts spans, and the kinds that they need, while the row of the log is locked. */
 export async function insertSpans(
   client: PoolClient,
-  logId: number,
-  added: readonly NewKind[],
-  spans: readonly Span[],
+  { logId, kinds }: LockedLog,
+  { spans, prefixes }: SpanBatch,
 ): Promise<void> {
+  const { added } = kinds;
   if (added.length > 0) {
     const columns = ENTRY_COLUMNS.map((_, at) => added.map(({ values }) => values[at] ?? null));
     const values = [logId, added.map(({ kind }) => kind), ...columns];
@@ -38,8 +41,9 @@ export async function insertSpans(
       column((one) => one.entries),
       column((one) => one.earliest),
       column((one) => one.latest),
-      column((one) => one.idPrefix),
       column((one) => one.detail),
+      prefixes.map(({ prefix }) => prefix),
+      prefixes.map(({ block }) => block),
     ],
   });
 }
@@ -67,7 +71,7 @@ export async function indexOlderRows(client: PoolClient, target: LockedLog): Pro
       const entry = decodeEntry(body);
       spans.add(kinds.find(entry), start + at, entry.received_at, entry.receipt.id);
     }
-    await insertSpans(client, logId, kinds.added, spans.take());
+    await insertSpans(client, target, spans.take());
   }
   if (indexed < end) {
     const sql = "UPDATE countersign_logs SET indexed = $2 WHERE log_id = $1";
@@ -102,6 +106,11 @@ DELETE FROM countersign_kinds AS one USING removed WHERE one.log_id = $1 AND one
 /** Removes the entries before `first` from the index, while the row of the log is locked. */
 export async function removeSpans(client: PoolClient, logId: number, first: number): Promise<void> {
   await client.query(REMOVE_SPANS, [logId, first]);
+  const block = Math.floor(first / BLOCK_WIDTH);
+  await client.query("DELETE FROM countersign_prefixes WHERE log_id = $1 AND block < $2", [
+    logId,
+    block,
+  ]);
   const { rows } = await client.query<SpanRow>(
     "SELECT * FROM countersign_spans WHERE log_id = $1 AND first_seq < $2 AND last_seq >= $2 AND last_seq < $2 + $3",
     [logId, first, SPAN_WIDTH],

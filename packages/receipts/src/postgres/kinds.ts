@@ -10,7 +10,10 @@ const NUMBERS = 2 ** 20;
 const RANGES = 2 ** 32;
 
 /** A kind that the database does not have yet: its number and its column values. */
-export type NewKind = { readonly kind: number; readonly values: readonly (string | boolean | null)[] };
+export type NewKind = {
+  readonly kind: number;
+  readonly values: readonly (string | boolean | null)[];
+};
 
 /**
  * The kinds that one gateway has stored. Other gateways have their own numbers for the same values;

@@ -31,8 +31,7 @@ import { dropOldColumns, indexOlderRows, removeSpans } from "./index-rows.js";
 import { Kinds } from "./kinds.js";
 import { lockLog } from "./lock-log.js";
 import { findLog, prepareLog } from "./log-row.js";
-import { selectSpansOf, firstMismatchedRow } from "./mismatched-rows.js";
-import type { StoredRow } from "./mismatched-rows.js";
+import { findMismatch } from "./mismatched-rows.js";
 import { findSpans, SPANS, spanTables } from "./span-tables.js";
 
 /** Options of {@link openPostgresStore}. */
@@ -237,14 +236,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return Buffer.concat(rows.map((row) => row.hash));
     },
     findMismatchedRow: (start, end) =>
-      ask("read rows", 0, async (client) => {
-        const values = [logId, start, end];
-        const sql =
-          "SELECT seq, body FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3";
-        const stored = await client.query<StoredRow>(sql, values);
-        const indexed = await client.query<SpanRow>(selectSpansOf(spans), values);
-        return firstMismatchedRow(stored.rows, indexed.rows, start, end);
-      }),
+      ask("read rows", 0, (client) => findMismatch(client, { logId, spans }, start, end)),
     first: async () => firstOf(await readRow("read the first entry", asking)),
     async planRemoval(limit) {
       const row = await readRow("plan a removal", asking);

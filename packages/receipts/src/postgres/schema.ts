@@ -54,8 +54,12 @@ CREATE TABLE IF NOT EXISTS countersign_kinds (
 );
 CREATE TABLE IF NOT EXISTS countersign_spans (
   log_id integer NOT NULL, last_seq bigint NOT NULL, first_seq bigint NOT NULL, kind bigint NOT NULL,
-  entries integer NOT NULL, earliest bigint NOT NULL, latest bigint NOT NULL, id_prefix text NOT NULL, detail text NOT NULL,
+  entries integer NOT NULL, earliest bigint NOT NULL, latest bigint NOT NULL, detail text NOT NULL,
   PRIMARY KEY (log_id, last_seq)
+);
+CREATE TABLE IF NOT EXISTS countersign_prefixes (
+  log_id integer NOT NULL, prefix text NOT NULL, block bigint NOT NULL,
+  PRIMARY KEY (log_id, prefix, block)
 );
 CREATE TABLE IF NOT EXISTS countersign_hashes (
   log_id integer NOT NULL, level smallint NOT NULL, position bigint NOT NULL, hash bytea NOT NULL,
@@ -67,7 +71,6 @@ CREATE TABLE IF NOT EXISTS countersign_foreign (
   PRIMARY KEY (log_id, hash)
 );
 CREATE INDEX IF NOT EXISTS countersign_spans_kind ON countersign_spans (log_id, kind, last_seq);
-CREATE INDEX IF NOT EXISTS countersign_spans_id ON countersign_spans (log_id, id_prefix);
 CREATE INDEX IF NOT EXISTS countersign_spans_at ON countersign_spans (log_id, latest);
 CREATE INDEX IF NOT EXISTS countersign_kinds_session ON countersign_kinds (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS countersign_kinds_run ON countersign_kinds (run_id) WHERE run_id IS NOT NULL;

@@ -1,5 +1,6 @@
 import type { SpanTables } from "../query/find-entries.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
+import { BLOCK_WIDTH } from "../query/spans.js";
 import { kindConditions } from "../query/sql.js";
 import type { SqlDialect } from "../query/sql.js";
 import { columnText } from "./column-text.js";
@@ -10,7 +11,7 @@ import { OLD_COLUMNS } from "./schema.js";
 const contains: SqlDialect["contains"] = (columns, bound) =>
   columns.map((column) => `strpos(lower(${column} COLLATE "C"), ${bound}) > 0`).join(" OR ");
 
-const DIALECT: SqlDialect = {
+const DIALECT: Omit<SqlDialect, "blocks"> = {
   placeholder: (position) => `$${position}`,
   flag: (value) => value,
   text: columnText,
@@ -23,8 +24,7 @@ const DIALECT: SqlDialect = {
 /** The spans with the columns of their kinds. */
 export const SPANS = "countersign_spans JOIN countersign_kinds USING (log_id, kind)";
 
-const SPAN_NAMES =
-  "log_id, kind, last_seq, first_seq, entries, earliest, latest, id_prefix, detail";
+const SPAN_NAMES = "log_id, kind, last_seq, first_seq, entries, earliest, latest, detail";
 
 /**
  * The spans, for a reader that must not change a database of an older version: there each row of
@@ -40,11 +40,9 @@ export function findSpans({ withClient }: Connections): Promise<string> {
     if (rows.length === 0) return SPANS;
     const found = new Set(rows.map((row) => row.attname));
     const columns = ENTRY_COLUMNS.map((name) => (found.has(name) ? name : `NULL::text AS ${name}`));
-    const prefix = "left(receipt_id, greatest(length(receipt_id) - 18, 0))";
     const older = `SELECT log_id, seq AS kind, seq AS last_seq, seq AS first_seq, 1 AS entries,
       received_at AS earliest, received_at AS latest,
-      CASE WHEN ${prefix} ~ '^[!-~]{0,100}$' THEN ${prefix} ELSE '' END AS id_prefix,
-      json_build_array(0, 0, json_build_array(receipt_id))::text AS detail, ${columns.join(", ")}
+      json_build_array(0, received_at, receipt_id)::text AS detail, ${columns.join(", ")}
       FROM countersign_entries AS entry`;
     if (rows[0]?.indexed !== true) return `(${older}) AS spans`;
     return `(SELECT ${SPAN_NAMES}, ${ENTRY_COLUMNS.join(", ")} FROM ${SPANS} UNION ALL ${older}
@@ -54,15 +52,21 @@ export function findSpans({ withClient }: Connections): Promise<string> {
 
 /** Selects from the spans of one log. */
 export function spanTables(logId: number, spans: string): SpanTables {
+  const blocks: SqlDialect["blocks"] = (prefixes, builder) =>
+    `last_seq IN (SELECT other.last_seq FROM countersign_prefixes AS one JOIN countersign_spans AS other
+      ON other.log_id = one.log_id AND other.last_seq >= block * ${BLOCK_WIDTH} AND other.last_seq < (block + 1) * ${BLOCK_WIDTH}
+      WHERE one.log_id = ${logId} AND prefix IN (${prefixes.map((one) => builder.bind(one)).join(", ")}))`;
+  // Rows of an older version have no prefixes.
+  const dialect: SqlDialect = { ...DIALECT, blocks: spans === SPANS ? blocks : () => "TRUE" };
   const from: SpanTables["count"] = function* (scope, columns, conditions, builder) {
-    const found = kindConditions(scope.filter, DIALECT, builder);
+    const found = kindConditions(scope.filter, dialect, builder);
     const isJoined =
       found.length > 0 || scope.isGrouped || scope.bounds.text !== undefined || spans !== SPANS;
     const where = [`log_id = ${logId}`, ...found, ...conditions].join(" AND ");
     return `SELECT ${columns} FROM ${isJoined ? spans : "countersign_spans"} WHERE ${where}`;
   };
   return {
-    dialect: DIALECT,
+    dialect,
     *select(scope, columns, conditions, order, limit, builder) {
       const sql = yield* from(scope, columns, conditions, builder);
       return `${sql} ORDER BY last_seq ${order} LIMIT ${limit}`;

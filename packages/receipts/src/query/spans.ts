@@ -12,7 +12,6 @@ export type Span = {
   readonly entries: number;
   readonly earliest: number;
   readonly latest: number;
-  readonly idPrefix: string;
   /** The members that differ from entry to entry; see {@link expandSpan}. */
   readonly detail: string;
 };
@@ -30,155 +29,163 @@ export type SpanEntry = {
 export const SPAN_WIDTH = 16_384;
 /** Entries of one span: a page reads whole spans. */
 const SPAN_ENTRIES = 1_024;
+/** Numbers of one block. */
+export const BLOCK_WIDTH = 4_096;
+
+/** The block of the last entry of a span. */
+export function blockOf({ last }: Pick<Span, "last">): number {
+  return Math.floor(last / BLOCK_WIDTH);
+}
 
 // The last 18 of the 26 characters of a ULID: ids of about one second have the same prefix.
 const OWN_CHARACTERS = 18;
 const PLAIN_PREFIX = /^[\x21-\x7e]{0,100}$/;
 
-/** The part of a receipt id that an index finds it by. */
+/** The part of a receipt id that an index finds blocks by. */
 export function idPrefix(id: string): string {
   const prefix = id.slice(0, Math.max(0, id.length - OWN_CHARACTERS));
   return PLAIN_PREFIX.test(prefix) ? prefix : "";
 }
 
-/** The differences from one entry to the next: small numbers. */
+/** A prefix of the ids of a block. */
+export type PrefixRow = { readonly prefix: string; readonly block: number };
+
 class OpenSpan {
   readonly #kind: number;
   readonly #first: number;
-  readonly #prefix: string;
-  readonly #seqs: number[] = [];
-  readonly #times: number[] = [];
-  readonly #ids: string[] = [];
-  readonly #positions: number[] = [];
-  readonly #lengths: number[] = [];
+  /** Small numbers: the differences from one entry to the next. */
+  readonly #detail: (number | string)[] = [];
+  readonly prefixes: string[] = [];
   #last: number;
+  #entries = 0;
   #at = 0;
   #earliest = Number.POSITIVE_INFINITY;
   #latest = 0;
   #position = 0;
-  #isSparse = false;
 
-  constructor(kind: number, first: number, prefix: string) {
+  constructor(kind: number, first: number) {
     this.#kind = kind;
     this.#first = first;
-    this.#prefix = prefix;
     this.#last = first;
   }
 
-  takes(seq: number, id: string): boolean {
-    if (seq - this.#first >= SPAN_WIDTH || this.#ids.length >= SPAN_ENTRIES) return false;
-    const prefix = this.#prefix;
-    return prefix === ""
-      ? idPrefix(id) === ""
-      : id.length === prefix.length + OWN_CHARACTERS && id.startsWith(prefix);
+  takes(seq: number): boolean {
+    return seq - this.#first < SPAN_WIDTH && this.#entries < SPAN_ENTRIES;
   }
 
   add(seq: number, at: number, id: string, position: number, length: number): void {
-    const step = seq - this.#last;
-    this.#seqs.push(step);
-    if (step > 1) this.#isSparse = true;
-    this.#times.push(at - this.#at);
+    this.#detail.push(seq - this.#last, at - this.#at, id);
+    if (length > 0) this.#detail.push(position - this.#position, length);
     if (at < this.#earliest) this.#earliest = at;
     if (at > this.#latest) this.#latest = at;
-    this.#ids.push(id);
-    this.#positions.push(position - this.#position);
-    this.#lengths.push(length);
+    this.#entries += 1;
     this.#last = seq;
     this.#at = at;
     this.#position = position;
+    const prefix = this.prefixes.at(-1);
+    if (prefix !== undefined && prefix !== "" && id.length === prefix.length + OWN_CHARACTERS) {
+      if (id.startsWith(prefix)) return;
+    }
+    const own = idPrefix(id);
+    if (own !== prefix) this.prefixes.push(own);
   }
 
   close(): Span {
-    const isPlaced = (this.#lengths[0] ?? 0) > 0;
-    const detail = [
-      this.#isSparse ? this.#seqs : 0,
-      this.#earliest === this.#latest ? 0 : this.#times,
-      this.#ids,
-      ...(isPlaced ? [this.#positions, this.#lengths] : []),
-    ];
     return {
       kind: this.#kind,
       first: this.#first,
       last: this.#last,
-      entries: this.#ids.length,
+      entries: this.#entries,
       earliest: this.#earliest,
       latest: this.#latest,
-      idPrefix: this.#prefix,
-      detail: JSON.stringify(detail),
+      detail: JSON.stringify(this.#detail),
     };
   }
 }
 
+/** The rows of one transaction. */
+export type SpanBatch = {
+  readonly spans: readonly Span[];
+  readonly prefixes: readonly PrefixRow[];
+};
+
 /** Collects the entries of one transaction into spans. */
 export class SpanBuilder {
   readonly #open = new Map<number, OpenSpan>();
-  #closed: Span[] = [];
+  #spans: Span[] = [];
+  readonly #prefixes = new Map<string, PrefixRow>();
 
-  /** Adds an entry; numbers increase. */
+  /** Adds an entry; numbers increase. An embedded store also gives the place of its bytes. */
   add(kind: number, seq: number, at: number, id: string, position = 0, length = 0): void {
     let span = this.#open.get(kind);
-    if (span === undefined || !span.takes(seq, id)) {
-      if (span !== undefined) this.#closed.push(span.close());
-      span = new OpenSpan(kind, seq, idPrefix(id));
+    if (span === undefined || !span.takes(seq)) {
+      if (span !== undefined) this.#close(span);
+      span = new OpenSpan(kind, seq);
       this.#open.set(kind, span);
     }
     span.add(seq, at, id, position, length);
   }
 
+  #close(open: OpenSpan): void {
+    const span = open.close();
+    const block = blockOf(span);
+    for (const prefix of open.prefixes) this.#prefixes.set(`${block} ${prefix}`, { prefix, block });
+    this.#spans.push(span);
+  }
+
   /** All spans, in the order of the log. */
-  take(): Span[] {
-    const spans = [...this.#closed, ...Array.from(this.#open.values(), (span) => span.close())];
+  take(): SpanBatch {
+    for (const span of this.#open.values()) this.#close(span);
+    const spans = this.#spans.sort((left, right) => left.last - right.last);
+    const prefixes = [...this.#prefixes.values()];
     this.forget();
-    return spans.sort((left, right) => left.last - right.last);
+    return { spans, prefixes };
   }
 
   forget(): void {
     this.#open.clear();
-    this.#closed = [];
+    this.#prefixes.clear();
+    this.#spans = [];
   }
 }
 
 /** The columns of a span that {@link expandSpan} reads, as a database returns them. */
 export type SpanRow = Readonly<Record<string, unknown>>;
 
-function isList(value: unknown, count: number): value is number[] {
-  return (
-    Array.isArray(value) && value.length === count && value.every((one) => Number.isSafeInteger(one))
-  );
-}
+/** Values of one entry in `detail`, without and with its place. */
+const WIDTHS = [3, 5];
 
 /**
  * The entries of a stored span. A database may have been written by others.
  * @throws CountersignError `ERR_STORE_CORRUPT`
  */
 export function expandSpan(row: SpanRow): SpanEntry[] {
-  const first = Number(row["first_seq"]);
+  let seq = Number(row["first_seq"]);
+  const damaged = (): Error => corrupt(seq, "the index is damaged");
   const count = Number(row["entries"]);
-  let parts: unknown;
+  let detail: unknown;
   try {
-    parts = JSON.parse(String(row["detail"]));
+    detail = JSON.parse(String(row["detail"]));
   } catch {
-    parts = undefined;
+    throw damaged();
   }
-  const [seqs, times, ids, positions, lengths] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  const isSound =
-    (seqs === 0 || isList(seqs, count)) &&
-    (times === 0 || isList(times, count)) &&
-    Array.isArray(ids) &&
-    ids.length === count &&
-    ids.every((id) => typeof id === "string") &&
-    (positions === undefined || (isList(positions, count) && isList(lengths, count)));
-  if (!isSound) throw corrupt(first, "the index is damaged");
+  if (!Array.isArray(detail) || !(count > 0)) throw damaged();
+  const width = detail.length / count;
+  if (!WIDTHS.includes(width)) throw damaged();
   const entries: SpanEntry[] = [];
-  let seq = first;
-  let at = times === 0 ? Number(row["earliest"]) : 0;
+  let at = 0;
   let position = 0;
-  for (let index = 0; index < count; index += 1) {
-    seq += seqs === 0 ? Math.sign(index) : ((seqs as number[])[index] ?? 0);
-    at += times === 0 ? 0 : ((times as number[])[index] ?? 0);
-    position += (positions as number[] | undefined)?.[index] ?? 0;
-    const length = (lengths as number[] | undefined)?.[index] ?? 0;
-    entries.push({ seq, at, id: (ids as string[])[index] ?? "", position, length });
+  for (let index = 0; index < detail.length; index += width) {
+    const [step, later, id, further = 0, length = 0] = detail.slice(
+      index,
+      index + width,
+    ) as unknown[];
+    if (typeof id !== "string") throw damaged();
+    seq += Number(step);
+    at += Number(later);
+    position += Number(further);
+    if (!Number.isSafeInteger(seq + at + position)) throw damaged();
+    entries.push({ seq, at, id, position, length: Number(length) });
   }
   return entries;
 }
@@ -189,7 +196,7 @@ export function trimSpan(row: SpanRow, first: number): Span {
   for (const { seq, at, id, position, length } of expandSpan(row)) {
     if (seq >= first) builder.add(Number(row["kind"]), seq, at, id, position, length);
   }
-  const [span] = builder.take();
+  const [span] = builder.take().spans;
   if (span === undefined) throw corrupt(first, "the index is damaged");
   return span;
 }

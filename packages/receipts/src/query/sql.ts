@@ -12,6 +12,8 @@ export type SqlDialect = {
   text(value: string): string;
   /** The condition that one of the columns contains a bound text, whose ASCII letters are in lower case. */
   contains(columns: readonly string[], bound: string): string;
+  /** The condition that the block of a span has ids with one of some prefixes. */
+  blocks(prefixes: readonly string[], builder: Builder): string;
   /** The condition that a text column of the kind of a span contains a bound text. */
   kindContains(columns: readonly string[], bound: string): string;
   /** How rows are ordered by a column: absent values first, then by bytes. */
@@ -139,8 +141,15 @@ export function spanConditions(
   if (since !== undefined) found.push(`latest >= ${builder.bind(since)}`);
   if (until !== undefined) found.push(`earliest < ${builder.bind(until)}`);
   if (ids !== undefined) {
-    const prefixes = [...new Set(ids.map(idPrefix))].map((one) => builder.bind(one));
-    found.push(prefixes.length === 0 ? "1 = 0" : `id_prefix IN (${prefixes.join(", ")})`);
+    const prefixes = [...new Set(ids.map(idPrefix))];
+    const inDetail = ids.map((id) =>
+      dialect.contains(["detail"], builder.bind(foldAscii(JSON.stringify(id)))),
+    );
+    found.push(
+      ids.length === 0
+        ? "1 = 0"
+        : `${dialect.blocks(prefixes, builder)} AND (${inDetail.join(" OR ")})`,
+    );
   }
   if (text !== undefined) {
     const inIds = dialect.contains(["detail"], builder.bind(foldAscii(insideJson(text))));

@@ -1,9 +1,6 @@
-import { SPAN_WIDTH } from "../query/spans.js";
+import { BLOCK_WIDTH, SPAN_WIDTH } from "../query/spans.js";
 import type { Span } from "../query/spans.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
-
-/** Entries of one block. */
-export const BLOCK_WIDTH = 4_096;
 
 /**
  * The earliest and latest receive time of each block of the log. Entries are nearly in order of
@@ -50,7 +47,11 @@ export class Blocks {
     }
     if (until !== undefined) {
       const block = this.#last.get(until)?.["block"];
-      found.push(typeof block === "number" ? `last_seq < ${(block + 1) * BLOCK_WIDTH + SPAN_WIDTH}` : "1 = 0");
+      found.push(
+        typeof block === "number"
+          ? `last_seq < ${(block + 1) * BLOCK_WIDTH + SPAN_WIDTH}`
+          : "1 = 0",
+      );
     }
     return found;
   }

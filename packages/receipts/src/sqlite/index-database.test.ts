@@ -107,7 +107,7 @@ test("a query for a time range misses no part of the log that has entries in it"
           .prepare(`SELECT last_seq FROM spans WHERE ${scope.join(" AND ")}`)
           .all()
           .map((row) => Number(row["last_seq"]));
-      const insert = database.prepare("INSERT INTO spans VALUES (?, ?, 0, 1, ?, ?, '', '')");
+      const insert = database.prepare("INSERT INTO spans VALUES (?, ?, 0, 1, ?, ?, '')");
       const spans = received.map((time, index) => {
         const last = index * 1_500;
         return { first: Math.max(0, last - 900), last, earliest: time, latest: time };

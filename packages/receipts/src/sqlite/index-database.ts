@@ -10,10 +10,10 @@ import { decodeRemoved, REMOVED_FILE } from "../bundles/sealed.js";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { countEntries, findPage } from "../query/find-entries.js";
 import type { SpanTables, Steps } from "../query/find-entries.js";
-import { SpanBuilder } from "../query/spans.js";
+import { BLOCK_WIDTH, SpanBuilder } from "../query/spans.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { corrupt } from "../store/failure.js";
-import { BLOCK_WIDTH, Blocks } from "./blocks.js";
+import { Blocks } from "./blocks.js";
 import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
 import { quickParseEntry } from "./quick-parse-entry.js";
@@ -201,9 +201,9 @@ export class IndexDatabase {
       at = end;
       seq += 1;
     }
-    const spans = this.#spans.take();
-    this.#rows.add(spans);
-    this.#blocks.add(spans);
+    const batch = this.#spans.take();
+    this.#rows.add(batch);
+    this.#blocks.add(batch.spans);
     return seq;
   }
 
@@ -226,9 +226,7 @@ export class IndexDatabase {
       let step = steps.next();
       while (step.done !== true) {
         const { sql, parameters } = step.value;
-        step = steps.next(
-          this.#database.prepare(sql).all(...(parameters as (string | number)[])),
-        );
+        step = steps.next(this.#database.prepare(sql).all(...(parameters as (string | number)[])));
       }
       return step.value;
     } finally {

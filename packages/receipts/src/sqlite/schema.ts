@@ -19,10 +19,10 @@ CREATE INDEX IF NOT EXISTS kinds_target ON kinds (target_id) WHERE target_id IS 
 CREATE INDEX IF NOT EXISTS kinds_blocked ON kinds (allowed) WHERE allowed = 0;
 CREATE TABLE IF NOT EXISTS spans (
   last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL, kind INTEGER NOT NULL, entries INTEGER NOT NULL,
-  earliest INTEGER NOT NULL, latest INTEGER NOT NULL, id_prefix TEXT NOT NULL, detail TEXT NOT NULL
+  earliest INTEGER NOT NULL, latest INTEGER NOT NULL, detail TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS spans_id ON spans (id_prefix);
 CREATE INDEX IF NOT EXISTS spans_kind ON spans (kind, last_seq, first_seq, entries, earliest, latest);
+CREATE TABLE IF NOT EXISTS prefixes (prefix TEXT NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (prefix, block)) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (block INTEGER PRIMARY KEY, earliest INTEGER NOT NULL, latest INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS progress (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, position INTEGER NOT NULL) STRICT;
 `;

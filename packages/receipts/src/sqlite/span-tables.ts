@@ -1,5 +1,6 @@
 import type { SpanScope, SpanTables, Steps } from "../query/find-entries.js";
 import type { EntryFilter } from "../query/query.js";
+import { BLOCK_WIDTH } from "../query/spans.js";
 import { createBuilder, kindConditions } from "../query/sql.js";
 import type { SqlDialect } from "../query/sql.js";
 import type { Blocks } from "./blocks.js";
@@ -12,6 +13,8 @@ const DIALECT: SqlDialect = {
   flag: (value) => (value ? 1 : 0),
   text: (value) => value,
   contains,
+  blocks: (prefixes, builder) =>
+    `last_seq IN (SELECT other.last_seq FROM prefixes CROSS JOIN spans AS other ON other.last_seq >= block * ${BLOCK_WIDTH} AND other.last_seq < (block + 1) * ${BLOCK_WIDTH} WHERE prefix IN (${prefixes.map((one) => builder.bind(one)).join(", ")}))`,
   // Each kind is compared once, not with every span.
   kindContains: (columns, bound) =>
     `kind IN (SELECT kind FROM kinds WHERE ${contains(columns, bound)})`,
@@ -53,7 +56,7 @@ export function spanTables(blocks: Blocks): SpanTables {
       const isById = scope.bounds.ids !== undefined;
       const kinds = isFiltered && !isById ? yield* fewKinds(scope.filter) : undefined;
       const found = [...conditions];
-      let table = isById ? "spans INDEXED BY spans_id" : "spans";
+      let table = "spans";
       if (kinds !== undefined) {
         table = "spans INDEXED BY spans_kind";
         found.push(`kind IN (${kinds.join(", ")})`);
