@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import { receiptId } from "../entry/draft.js";
 import { HASH_BYTES } from "../merkle/hash.js";
 import type { Frontier } from "../merkle/tree.js";
-import { SpanBuilder } from "../query/spans.js";
+import { SpanBuilder } from "../spans/spans.js";
 import { keyRetired } from "../store/failure.js";
 import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
 import { encodeFrontier, headOfRow } from "./frontier.js";

@@ -1,8 +1,8 @@
 import type { PoolClient } from "pg";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
-import { BLOCK_WIDTH, SPAN_WIDTH, SpanBuilder, trimSpan } from "../query/spans.js";
-import type { Span, SpanBatch, SpanRow } from "../query/spans.js";
+import { BLOCK_WIDTH, SPAN_WIDTH, SpanBuilder, trimSpan } from "../spans/spans.js";
+import type { Span, SpanBatch, SpanRow } from "../spans/spans.js";
 import { lockLog } from "./lock-log.js";
 import type { LockedLog } from "./lock-log.js";
 import { HAS_OLD_COLUMNS, OLD_COLUMNS } from "./schema.js";

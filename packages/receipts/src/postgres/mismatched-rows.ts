@@ -3,8 +3,8 @@ import type { PoolClient } from "pg";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
-import { BLOCK_WIDTH, expandSpan, idPrefix, SPAN_WIDTH } from "../query/spans.js";
-import type { SpanEntry, SpanRow } from "../query/spans.js";
+import { BLOCK_WIDTH, expandSpan, idPrefix, SPAN_WIDTH } from "../spans/spans.js";
+import type { SpanEntry, SpanRow } from "../spans/spans.js";
 import { columnText } from "./column-text.js";
 import { SPANS } from "./span-tables.js";
 

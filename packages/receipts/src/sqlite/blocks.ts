@@ -1,5 +1,5 @@
-import { BLOCK_WIDTH, SPAN_WIDTH } from "../query/spans.js";
-import type { Span } from "../query/spans.js";
+import { BLOCK_WIDTH, SPAN_WIDTH } from "../spans/spans.js";
+import type { Span } from "../spans/spans.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
 
 /**

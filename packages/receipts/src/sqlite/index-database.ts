@@ -8,9 +8,9 @@ import {
 } from "../bundles/commit-record.js";
 import { decodeRemoved, REMOVED_FILE } from "../bundles/sealed.js";
 import { decodeEntry } from "../entry/decode-entry.js";
-import { countEntries, findPage } from "../query/find-entries.js";
-import type { SpanTables, Steps } from "../query/find-entries.js";
-import { BLOCK_WIDTH, SpanBuilder } from "../query/spans.js";
+import { countEntries, findPage } from "../spans/find-entries.js";
+import type { SpanTables, Steps } from "../spans/find-entries.js";
+import { BLOCK_WIDTH, SpanBuilder } from "../spans/spans.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { corrupt } from "../store/failure.js";
 import { Blocks } from "./blocks.js";

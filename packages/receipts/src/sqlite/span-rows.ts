@@ -1,5 +1,5 @@
-import { BLOCK_WIDTH, SPAN_WIDTH, trimSpan } from "../query/spans.js";
-import type { Span, SpanBatch } from "../query/spans.js";
+import { BLOCK_WIDTH, SPAN_WIDTH, trimSpan } from "../spans/spans.js";
+import type { Span, SpanBatch } from "../spans/spans.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
 
 const COLUMNS = 7;

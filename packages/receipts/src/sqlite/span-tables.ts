@@ -1,8 +1,8 @@
-import type { SpanScope, SpanTables, Steps } from "../query/find-entries.js";
+import type { SpanScope, SpanTables, Steps } from "../spans/find-entries.js";
 import type { EntryFilter } from "../query/query.js";
-import { BLOCK_WIDTH } from "../query/spans.js";
-import { createBuilder, kindConditions } from "../query/sql.js";
-import type { SqlDialect } from "../query/sql.js";
+import { BLOCK_WIDTH } from "../spans/spans.js";
+import { createBuilder, kindConditions } from "../spans/sql.js";
+import type { SqlDialect } from "../spans/sql.js";
 import type { Blocks } from "./blocks.js";
 
 const contains: SqlDialect["contains"] = (columns, bound) =>

@@ -5,7 +5,7 @@ import type { LogEntry } from "../entry/entry.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
 import type { CountRow, EntryColumn, EntryFilter } from "../query/query.js";
-import { sortCounts } from "../query/sort-counts.js";
+import { sortCounts } from "../spans/sort-counts.js";
 import type { ReceiptStore } from "../store/store.js";
 import { logOver } from "./contract-log.js";
 import { draftOf } from "./drafts.js";
@@ -22,7 +22,7 @@ function isMatch(entry: LogEntry, filter: EntryFilter): boolean {
   return Object.entries(filter).every(([member, value]) => {
     if (member === "since") return entry.received_at >= Number(value);
     if (member === "until") return entry.received_at < Number(value);
-    if (member === "id") return [value].flat().includes(entry.receipt.id);
+    if (member === "id") return entry.receipt.id === value;
     if (member === "would_block") {
       return value === (entry.receipt.allowed && entry.rule !== undefined);
     }
@@ -139,9 +139,7 @@ const filterOf = fc.record(
       "t2",
       "\u{1F642}",
     ),
-    id: fc
-      .array(fc.tuple(fc.nat(3), fc.nat(200)), { minLength: 1, maxLength: 4 })
-      .map((ids) => ids.map(([kind, number]) => `agui-${idOf(kind, number)}`)),
+    id: fc.tuple(fc.nat(3), fc.nat(60)).map(([kind, number]) => `agui-${idOf(kind, number)}`),
   },
   { requiredKeys: [] },
 );
@@ -183,7 +181,8 @@ async function checkQueries(
   expect(all.map((entry) => entry.receipt.event_id)).toEqual(
     drafts.map((draft) => draft.receipt.event_id),
   );
-  for (const { filter, by, bucket, limit } of asked) {
+  for (const { filter: members, by, bucket, limit } of asked) {
+    const filter = members as EntryFilter;
     const wanted = all.filter((entry) => isMatch(entry, filter));
     for (const order of ["oldest", "newest"] as const) {
       const seqs: number[] = [];
@@ -228,5 +227,6 @@ export function testQueryProperty(
       }),
       { numRuns },
     );
+    expect(round).toBeGreaterThanOrEqual(numRuns);
   }, 120_000);
 }

@@ -1,4 +1,4 @@
-import type { CountRequest, CountRow, EntryFilter, PageRequest } from "./query.js";
+import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { sortCounts } from "./sort-counts.js";
 import { expandSpan, SPAN_WIDTH } from "./spans.js";
 import type { SpanEntry, SpanRow } from "./spans.js";

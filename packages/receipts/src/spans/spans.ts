@@ -1,3 +1,4 @@
+import { isCountersignError, parseJson } from "@countersign/core";
 import { corrupt } from "../store/failure.js";
 
 /**
@@ -153,7 +154,7 @@ export class SpanBuilder {
 export type SpanRow = Readonly<Record<string, unknown>>;
 
 /** Values of one entry in `detail`, without and with its place. */
-const WIDTHS = [3, 5];
+const WIDTHS: ReadonlySet<number> = new Set([3, 5]);
 
 /**
  * The entries of a stored span. A database may have been written by others.
@@ -165,13 +166,14 @@ export function expandSpan(row: SpanRow): SpanEntry[] {
   const count = Number(row["entries"]);
   let detail: unknown;
   try {
-    detail = JSON.parse(String(row["detail"]));
-  } catch {
+    detail = parseJson(String(row["detail"]));
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
     throw damaged();
   }
   if (!Array.isArray(detail) || !(count > 0)) throw damaged();
   const width = detail.length / count;
-  if (!WIDTHS.includes(width)) throw damaged();
+  if (!WIDTHS.has(width)) throw damaged();
   const entries: SpanEntry[] = [];
   let at = 0;
   let position = 0;

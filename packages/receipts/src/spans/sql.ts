@@ -1,5 +1,11 @@
-import { ENTRY_COLUMNS, invalidQuery, MAX_COUNT_ROWS, MAX_FIND_LENGTH, MAX_PAGE } from "./query.js";
-import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./query.js";
+import {
+  ENTRY_COLUMNS,
+  invalidQuery,
+  MAX_COUNT_ROWS,
+  MAX_FIND_LENGTH,
+  MAX_PAGE,
+} from "../query/query.js";
+import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "../query/query.js";
 import { idPrefix } from "./spans.js";
 
 /** The differences between SQL stores. */
