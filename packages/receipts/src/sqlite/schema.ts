@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS spans (
   last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL, kind INTEGER NOT NULL, entries INTEGER NOT NULL,
   earliest INTEGER NOT NULL, latest INTEGER NOT NULL, detail TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS spans_kind ON spans (kind, last_seq, first_seq, entries, earliest, latest);
+CREATE INDEX IF NOT EXISTS spans_kind ON spans (kind, last_seq, entries);
 CREATE TABLE IF NOT EXISTS prefixes (prefix TEXT NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (prefix, block)) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (block INTEGER PRIMARY KEY, earliest INTEGER NOT NULL, latest INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS progress (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, position INTEGER NOT NULL) STRICT;
