@@ -67,11 +67,13 @@ test("a changed row in PostgreSQL is found as well", async () => {
     await record(config, 3);
     const client = new Client({ connectionString: server.url });
     await client.connect();
-    // Queries use the columns: a changed column hides an entry, and no hash covers it.
-    await client.query("UPDATE countersign_entries SET allowed = false WHERE seq = 2");
+    // Queries use the index: a changed time hides an entry, and no hash covers it.
+    await client.query(
+      "UPDATE countersign_spans SET latest = latest - 1 WHERE first_seq <= 2 AND last_seq >= 2",
+    );
     expect((await findDamage(config)).first).toMatchObject({
       seq: 2,
-      reason: expect.stringContaining("contradict the entry"),
+      reason: expect.stringContaining("contradicts the entry"),
     });
     await client.query(
       "UPDATE countersign_entries SET body = set_byte(body, 20, get_byte(body, 20) # 1) WHERE seq = 1",

@@ -73,8 +73,8 @@ type Pass = {
 /**
  * Reads the log again and again, slowly, from the first entry to the last checkpoint, to find
  * damaged bytes while a copy still exists. Each entry is compared with its leaf hash, each tile
- * with the one above, and all of them with the signed root. In a database the index columns of an
- * entry are compared with its content too.
+ * with the one above, and all of them with the signed root. In a database the index is compared with
+ * the entries too.
  */
 export function startScrub(options: ScrubOptions): Scrub {
   const { store, entriesPerSecond, pauseMs = PAUSE_MS, retryMs = RETRY_MS } = options;
@@ -158,7 +158,7 @@ export function startScrub(options: ScrubOptions): Scrub {
     if (mismatched !== undefined) {
       found.push({
         seq: mismatched,
-        reason: "the index columns contradict the entry",
+        reason: "the index contradicts the entry",
       });
     }
     // Last: after a store failure the whole bundle is checked again, and nothing is reported twice.

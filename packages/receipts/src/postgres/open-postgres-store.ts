@@ -2,10 +2,9 @@ import type { JsonObject } from "@countersign/core";
 import { isCountersignError, parseJson } from "@countersign/core";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { foreignFromRow } from "../import/rows.js";
-import type { CountRow } from "../query/query.js";
-import { sortCounts } from "../query/sort-counts.js";
-import { cursorAfter, planPage, selectCounts, selectEntries } from "../query/sql.js";
-import type { SqlDialect } from "../query/sql.js";
+import { countEntries, findPage } from "../spans/find-entries.js";
+import type { Steps } from "../spans/find-entries.js";
+import type { SpanRow } from "../spans/spans.js";
 import { parseCheckpoint } from "../checkpoint/checkpoint.js";
 import { HASH_BYTES } from "../merkle/hash.js";
 import { parseNote } from "../note/note.js";
@@ -24,13 +23,16 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
-import { columnText } from "./column-text.js";
+import type { PoolClient } from "pg";
 import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
-import { ENTRIES, findEntries, findLog, prepareLog } from "./log-row.js";
-import { selectIndexedRows, firstMismatchedRow } from "./mismatched-rows.js";
-import type { IndexedRow } from "./mismatched-rows.js";
+import { dropOldColumns, indexOlderRows, removeSpans } from "./index-rows.js";
+import { Kinds } from "./kinds.js";
+import { lockLog } from "./lock-log.js";
+import { findLog, prepareLog } from "./log-row.js";
+import { findMismatch } from "./mismatched-rows.js";
+import { findSpans, SPANS, spanTables } from "./span-tables.js";
 
 /** Options of {@link openPostgresStore}. */
 export type PostgresStoreOptions = {
@@ -54,30 +56,17 @@ type LogRow = HeadRow & {
   readonly key_history?: string | null;
   readonly first_entry?: string;
   readonly checkpoint_size: string;
+  readonly indexed?: string;
 };
 
-const DIALECT: SqlDialect = {
-  placeholder: (position) => `$${position}`,
-  flag: (value) => value,
-  text: columnText,
-  // In the C collation `lower` changes ASCII letters only.
-  contains: (columns, bind) => {
-    const text = bind();
-    const each = [...columns, "receipt_id"].map(
-      (column) => `strpos(lower(${column} COLLATE "C"), ${text}) > 0`,
-    );
-    return `(${each.join(" OR ")})`;
-  },
-};
 /** A search for a text reads every entry of its time range, on one of few connections. */
 const FIND_MS = 30_000;
 const ANSWER_MS = 10_000;
 /** Entries that one statement removes: a small part of the time that an append may wait. */
 const REMOVED_ROWS = 8_192;
-/** One statement is one transaction: the hashes move, the entries go, and the log says so. */
 const REMOVE = `
 WITH removed AS (
-  DELETE FROM ${ENTRIES} WHERE log_id = $1 AND seq >= $2 AND seq < $3 RETURNING seq, leaf
+  DELETE FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3 RETURNING seq, leaf
 ), moved AS (
   INSERT INTO countersign_hashes SELECT $1, 0, seq, leaf FROM removed
 )
@@ -102,13 +91,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const closeAll = async (): Promise<void> => {
     await Promise.all([asking.close(), appending.close()]);
   };
-  const open = readOnly ? findLog : prepareLog;
   const failed = async (error: unknown): Promise<never> => {
     await closeAll();
     throw readFailure("open", error);
   };
-  const logId = await open(asking, options.log).catch(failed);
-  const table = readOnly ? await findEntries(asking).catch(failed) : ENTRIES;
+  const { logId, isOlder } = await (
+    readOnly ? findLog(asking, options.log) : prepareLog(asking, options.log)
+  ).catch(failed);
+  const spans = readOnly ? await findSpans(asking).catch(failed) : SPANS;
+  const tables = spanTables(logId, spans);
+  const kinds = new Kinds();
   let closed = false;
   let historyBytes: number | undefined;
   const knowHistory = (text: string): void => {
@@ -128,18 +120,57 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       throw readFailure(operation, error);
     }
   };
-  // A search that takes too long fails, and its connection is closed.
-  const find = <Row>(operation: string, sql: string, values: unknown[]): Promise<Row[]> =>
-    read<Row>(operation, sql, values, {
-      ...asking,
-      withClient: (work) =>
-        asking.withClient(async (client) => {
-          await client.query(`BEGIN; SET LOCAL statement_timeout = ${FIND_MS}`);
-          const value = await work(client);
-          await client.query("COMMIT");
-          return value;
-        }),
+  let indexing: Promise<void> | undefined;
+  /** Indexes the entries that an older version stored; appends continue meanwhile. */
+  const indexOlder = (): Promise<void> => {
+    const run = async (): Promise<void> => {
+      let isLeft = true;
+      while (isLeft && !closed) {
+        isLeft = await appending.withClient((client) => indexOlderRows(client, { logId, kinds }));
+      }
+      // Without the lock the columns stay until the next start.
+      await appending.withClient(dropOldColumns).catch(() => undefined);
+    };
+    indexing ??= run().finally(() => {
+      indexing = undefined;
     });
+    return indexing;
+  };
+  /** Runs statements that see one state of the log, with all its entries in the index. */
+  const ask = async <Value>(
+    operation: string,
+    limitMs: number,
+    work: (client: PoolClient) => Promise<Value>,
+  ): Promise<Value> => {
+    if (closed) throw closedStore();
+    const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = ${limitMs}; SELECT * FROM countersign_logs WHERE log_id = ${logId}`;
+    const attempt = (): Promise<{ value: Value } | undefined> =>
+      asking.withClient(async (client) => {
+        const begun = (await client.query(begin)) as unknown as { rows: LogRow[] }[];
+        const row = begun.at(-1)?.rows[0];
+        const isBehind = !readOnly && Number(row?.indexed) < Number(row?.size);
+        const found = isBehind ? undefined : { value: await work(client) };
+        await client.query("COMMIT");
+        return found;
+      });
+    try {
+      for (;;) {
+        const found = await attempt();
+        if (found !== undefined) return found.value;
+        await indexOlder();
+      }
+    } catch (error) {
+      throw readFailure(operation, error);
+    }
+  };
+  const follow = async <Value>(client: PoolClient, steps: Steps<Value>): Promise<Value> => {
+    let step = steps.next();
+    while (step.done !== true) {
+      const { rows } = await client.query(step.value.sql, step.value.parameters);
+      step = steps.next(rows as SpanRow[]);
+    }
+    return step.value;
+  };
   // All columns: a reader must not name a column that only a writer of this version adds.
   const readRow = async (operation: string, from: Connections): Promise<LogRow> => {
     const sql = "SELECT * FROM countersign_logs WHERE log_id = $1";
@@ -160,7 +191,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     headOfRow(await readRow("read the head", appending));
   const readEntries: ReceiptStore["readEntries"] = async (start, end) => {
     if (end - start > MAX_READ_ENTRIES) throw new TypeError("too many entries asked for at once");
-    const sql = `SELECT body FROM ${table} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
+    const sql = `SELECT body FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
     const rows = await read<{ body: Buffer }>("read entries", sql, [logId, start, end]);
     if (start < 0 || rows.length !== end - start) {
       const row = await readRow("read entries", asking);
@@ -170,13 +201,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     return rows.map((row) => row.body);
   };
 
+  // The next query meets a failure again and reports it.
+  if (isOlder) indexOlder().catch(() => undefined);
   return {
     readsDrafts: true,
     async append(build, durability) {
       if (closed || readOnly) throw closedStore();
       try {
         await appending.withClient((client) =>
-          appendRows(client, { logId, historyBytes }, build, durability),
+          appendRows(client, { logId, historyBytes, kinds }, build, durability),
         );
       } catch (error) {
         throw writeFailure("append", error);
@@ -190,7 +223,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       // The leaf hashes of removed entries are with the hashes of the other levels.
       const sql =
         level === 0
-          ? `SELECT hash FROM (SELECT seq AS position, leaf AS hash FROM ${table} WHERE log_id = $1 AND seq >= $2 AND seq < $3
+          ? `SELECT hash FROM (SELECT seq AS position, leaf AS hash FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3
               UNION ALL SELECT position, hash FROM countersign_hashes WHERE log_id = $1 AND level = 0 AND position >= $2 AND position < $3) AS leaves ORDER BY position`
           : `SELECT hash FROM countersign_hashes WHERE log_id = $1 AND position >= $2 AND position < $3 AND level = ${Number(level)} ORDER BY position`;
       const rows = await read<{ hash: Buffer }>("read a tile", sql, [logId, first, first + width]);
@@ -202,10 +235,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       }
       return Buffer.concat(rows.map((row) => row.hash));
     },
-    findMismatchedRow: async (start, end) =>
-      firstMismatchedRow(
-        await read<IndexedRow>("read rows", selectIndexedRows(table), [logId, start, end]),
-      ),
+    findMismatchedRow: (start, end) =>
+      ask("read rows", 0, (client) => findMismatch(client, { logId, spans }, start, end)),
     first: async () => firstOf(await readRow("read the first entry", asking)),
     async planRemoval(limit) {
       const row = await readRow("plan a removal", asking);
@@ -215,7 +246,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async remove(first) {
       for (let start = firstOf(await readRow("remove entries", asking)); start < first;) {
         const end = Math.min(first, start + REMOVED_ROWS);
-        await update("remove entries", REMOVE, [logId, start, end]);
+        if (closed || readOnly) throw closedStore();
+        await appending
+          .withClient(async (client) => {
+            await lockLog(client, { logId, kinds }, "strict");
+            await client.query(REMOVE, [logId, start, end]);
+            await removeSpans(client, logId, end);
+            await client.query("COMMIT");
+          })
+          .catch((error: unknown) => {
+            throw writeFailure("remove entries", error);
+          });
         start = end;
       }
     },
@@ -249,30 +290,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return false;
     },
     async query(filter, page) {
-      const plan = planPage(page);
-      const source = { columns: "seq, body", table, scope: `log_id = ${logId}` };
-      const { sql, parameters } = selectEntries(source, filter, plan, DIALECT);
-      const search = filter.q === undefined ? read : find;
-      const rows = await search<{ seq: string; body: Buffer }>("query", sql, parameters);
-      const shown = rows.slice(0, plan.limit);
-      const entries = shown.map((row) => decodeEntry(row.body));
-      const last = shown.at(-1);
-      if (rows.length <= plan.limit || last === undefined) return { entries };
-      return { entries, cursor: cursorAfter(plan, Number(last.seq)) };
+      // An invalid query fails before it takes a connection.
+      findPage(tables, filter, page).next();
+      return ask("query", filter.q === undefined ? 0 : FIND_MS, async (client) => {
+        const { entries, cursor } = await follow(client, findPage(tables, filter, page));
+        const { rows } = await client.query<{ body: Buffer }>(
+          "SELECT body FROM countersign_entries JOIN unnest($2::bigint[]) WITH ORDINALITY AS page (seq, at) USING (seq) WHERE log_id = $1 ORDER BY at",
+          [logId, entries.map(({ seq }) => seq)],
+        );
+        const shown = rows.map(({ body }) => decodeEntry(body));
+        return cursor === undefined ? { entries: shown } : { entries: shown, cursor };
+      });
     },
     async count(request) {
-      const source = { table, scope: `log_id = ${logId}` };
-      const { sql, parameters } = selectCounts(source, request, DIALECT);
-      const search = request.filter?.q === undefined ? read : find;
-      const rows = await search<Record<string, string | boolean | null>>("count", sql, parameters);
-      return sortCounts(
-        rows.map((row): CountRow => {
-          const group = (request.by ?? []).map((column) => row[column] ?? null);
-          const count = Number(row["count"]);
-          return request.bucket === undefined
-            ? { count, group }
-            : { count, from: Number(row["bucket"]), group };
-        }),
+      countEntries(tables, request).next();
+      return ask("count", request.filter?.q === undefined ? 0 : FIND_MS, (client) =>
+        follow(client, countEntries(tables, request)),
       );
     },
     async importForeign(receipts) {

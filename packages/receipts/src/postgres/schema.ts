@@ -1,22 +1,21 @@
 import { ENTRY_COLUMNS } from "../query/query.js";
-import type { EntryColumn } from "../query/query.js";
 
-const TEXT_COLUMNS = ENTRY_COLUMNS.filter((column) => column !== "allowed");
+/** The columns of a kind with their types. */
+const COLUMNS = ENTRY_COLUMNS.map(
+  (column) => `${column} ${column === "allowed" ? "boolean" : "text"}`,
+).join(", ");
 
-/** Columns of an entry that are text, in insert order. */
-export const PG_TEXT_COLUMNS: readonly string[] = TEXT_COLUMNS;
+/** Columns of entries in databases of older versions, which had no spans. */
+export const OLD_COLUMNS: readonly string[] = ["received_at", "receipt_id", ...ENTRY_COLUMNS];
 
-/** Text columns that databases of older versions lack; the next writer adds them. */
-export const ADDED_COLUMNS: readonly EntryColumn[] = [
-  "principal",
-  "client_address",
-  "tool",
-  "path",
-];
+/** Whether the table of entries has them. */
+export const HAS_OLD_COLUMNS =
+  "EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_entries'::regclass AND attname = 'received_at')";
 
 /**
  * Tables of the shared store, where the rows are the source of truth. `countersign_logs` has one
- * row per log; its row lock serializes the gateways.
+ * row per log; its row lock serializes the gateways. A row of `countersign_spans` stands for many
+ * entries; `countersign_kinds` has what they have in common.
  */
 export const PG_SCHEMA = `
 CREATE TABLE IF NOT EXISTS countersign_logs (
@@ -28,7 +27,15 @@ CREATE TABLE IF NOT EXISTS countersign_logs (
   checkpoint_size bigint NOT NULL DEFAULT -1,
   seal bytea,
   key_history text,
-  first_entry bigint NOT NULL DEFAULT 0
+  first_entry bigint NOT NULL DEFAULT 0,
+  indexed bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS countersign_entries (
+  log_id integer NOT NULL,
+  seq bigint NOT NULL,
+  leaf bytea NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (log_id, seq)
 );
 -- Checked first: an ALTER waits for all appends in progress and blocks new ones meanwhile.
 DO $$ BEGIN
@@ -36,22 +43,24 @@ DO $$ BEGIN
   THEN ALTER TABLE countersign_logs ADD COLUMN seal bytea, ADD COLUMN key_history text; END IF;
   IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_logs'::regclass AND attname = 'first_entry')
   THEN ALTER TABLE countersign_logs ADD COLUMN first_entry bigint NOT NULL DEFAULT 0; END IF;
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_logs'::regclass AND attname = 'indexed')
+  THEN ALTER TABLE countersign_logs ADD COLUMN indexed bigint NOT NULL DEFAULT 0; END IF;
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_entries'::regclass AND attname = 'received_at' AND attnotnull)
+  THEN ALTER TABLE countersign_entries ALTER COLUMN received_at DROP NOT NULL, ALTER COLUMN receipt_id DROP NOT NULL, ALTER COLUMN allowed DROP NOT NULL; END IF;
 END $$;
-CREATE TABLE IF NOT EXISTS countersign_entries (
-  log_id integer NOT NULL,
-  seq bigint NOT NULL,
-  received_at bigint NOT NULL,
-  leaf bytea NOT NULL,
-  body bytea NOT NULL,
-  receipt_id text NOT NULL,
-  allowed boolean NOT NULL,
-  ${TEXT_COLUMNS.map((column) => `${column} text`).join(", ")},
-  PRIMARY KEY (log_id, seq)
+CREATE TABLE IF NOT EXISTS countersign_kinds (
+  log_id integer NOT NULL, kind bigint NOT NULL, ${COLUMNS},
+  PRIMARY KEY (log_id, kind)
 );
-DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_entries'::regclass AND attname = '${ADDED_COLUMNS.at(-1)}')
-  THEN ALTER TABLE countersign_entries ${ADDED_COLUMNS.map((column) => `ADD COLUMN ${column} text`).join(", ")}; END IF;
-END $$;
+CREATE TABLE IF NOT EXISTS countersign_spans (
+  log_id integer NOT NULL, last_seq bigint NOT NULL, first_seq bigint NOT NULL, kind bigint NOT NULL,
+  entries integer NOT NULL, earliest bigint NOT NULL, latest bigint NOT NULL, detail text NOT NULL,
+  PRIMARY KEY (log_id, last_seq)
+);
+CREATE TABLE IF NOT EXISTS countersign_prefixes (
+  log_id integer NOT NULL, prefix text NOT NULL, block bigint NOT NULL,
+  PRIMARY KEY (log_id, prefix, block)
+);
 CREATE TABLE IF NOT EXISTS countersign_hashes (
   log_id integer NOT NULL, level smallint NOT NULL, position bigint NOT NULL, hash bytea NOT NULL,
   PRIMARY KEY (log_id, level, position)
@@ -61,17 +70,13 @@ CREATE TABLE IF NOT EXISTS countersign_foreign (
   session_id text, agent_id text, at bigint, signer text NOT NULL, body text NOT NULL,
   PRIMARY KEY (log_id, hash)
 );
-CREATE INDEX IF NOT EXISTS countersign_entries_id ON countersign_entries (receipt_id);
-CREATE INDEX IF NOT EXISTS countersign_entries_at ON countersign_entries (log_id, received_at);
-CREATE INDEX IF NOT EXISTS countersign_entries_session ON countersign_entries (session_id, seq);
-CREATE INDEX IF NOT EXISTS countersign_entries_run ON countersign_entries (run_id, seq);
-CREATE INDEX IF NOT EXISTS countersign_entries_agent ON countersign_entries (agent_id, received_at);
-CREATE INDEX IF NOT EXISTS countersign_entries_class ON countersign_entries (classification, target_type, received_at);
-CREATE INDEX IF NOT EXISTS countersign_entries_rule ON countersign_entries (rule, received_at) WHERE rule IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_entries_principal ON countersign_entries (principal, received_at) WHERE principal IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_entries_capability ON countersign_entries (capability_id, received_at) WHERE capability_id <> '<none>';
-CREATE INDEX IF NOT EXISTS countersign_entries_target ON countersign_entries (target_id, received_at) WHERE target_id IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_entries_blocked ON countersign_entries (log_id, received_at) WHERE NOT allowed;
+CREATE INDEX IF NOT EXISTS countersign_spans_kind ON countersign_spans (log_id, kind, last_seq);
+CREATE INDEX IF NOT EXISTS countersign_spans_at ON countersign_spans (log_id, latest);
+CREATE INDEX IF NOT EXISTS countersign_kinds_session ON countersign_kinds (session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS countersign_kinds_run ON countersign_kinds (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS countersign_kinds_principal ON countersign_kinds (principal) WHERE principal IS NOT NULL;
+CREATE INDEX IF NOT EXISTS countersign_kinds_target ON countersign_kinds (target_id) WHERE target_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS countersign_kinds_blocked ON countersign_kinds (log_id) WHERE NOT allowed;
 CREATE INDEX IF NOT EXISTS countersign_foreign_session ON countersign_foreign (session_id);
 CREATE INDEX IF NOT EXISTS countersign_foreign_agent ON countersign_foreign (agent_id);
 `;

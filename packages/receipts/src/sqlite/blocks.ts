@@ -1,7 +1,6 @@
+import { BLOCK_WIDTH, SPAN_WIDTH } from "../spans/spans.js";
+import type { Span } from "../spans/spans.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
-
-/** Entries of one block. */
-export const BLOCK_WIDTH = 4_096;
 
 /**
  * The earliest and latest receive time of each block of the log. Entries are nearly in order of
@@ -12,9 +11,6 @@ export class Blocks {
   readonly #widen: Statement;
   readonly #first: Statement;
   readonly #last: Statement;
-  #block = 0;
-  #earliest = Number.POSITIVE_INFINITY;
-  #latest = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database) {
     this.#widen = database.prepare(
@@ -24,38 +20,38 @@ export class Blocks {
     this.#last = database.prepare("SELECT max(block) AS block FROM blocks WHERE earliest < ?");
   }
 
-  /** Records the receive time of an entry; call `save` before the transaction ends. */
-  add(seq: number, receivedAt: number): void {
-    const block = Math.floor(seq / BLOCK_WIDTH);
-    if (block !== this.#block) {
-      this.save();
-      this.#block = block;
+  /** Records the receive times of spans. */
+  add(spans: readonly Pick<Span, "first" | "last" | "earliest" | "latest">[]): void {
+    const widened = new Map<number, { earliest: number; latest: number }>();
+    for (const { first, last, earliest, latest } of spans) {
+      const end = Math.floor(last / BLOCK_WIDTH);
+      for (let block = Math.floor(first / BLOCK_WIDTH); block <= end; block += 1) {
+        const known = widened.get(block);
+        if (known === undefined) {
+          widened.set(block, { earliest, latest });
+          continue;
+        }
+        if (earliest < known.earliest) known.earliest = earliest;
+        if (latest > known.latest) known.latest = latest;
+      }
     }
-    if (receivedAt < this.#earliest) this.#earliest = receivedAt;
-    if (receivedAt > this.#latest) this.#latest = receivedAt;
+    for (const [block, { earliest, latest }] of widened) this.#widen.run(block, earliest, latest);
   }
 
-  save(): void {
-    if (this.#earliest <= this.#latest) this.#widen.run(this.#block, this.#earliest, this.#latest);
-    this.forget();
-  }
-
-  /** Discards unsaved times. */
-  forget(): void {
-    this.#earliest = Number.POSITIVE_INFINITY;
-    this.#latest = Number.NEGATIVE_INFINITY;
-  }
-
-  /** Conditions for the part of the log that can contain entries of a time range. */
+  /** Conditions for the spans that can contain entries of a time range. */
   between(since: number | undefined, until: number | undefined): string[] {
     const found: string[] = [];
     if (since !== undefined) {
       const block = this.#first.get(since)?.["block"];
-      found.push(typeof block === "number" ? `seq >= ${block * BLOCK_WIDTH}` : "1 = 0");
+      found.push(typeof block === "number" ? `last_seq >= ${block * BLOCK_WIDTH}` : "1 = 0");
     }
     if (until !== undefined) {
       const block = this.#last.get(until)?.["block"];
-      found.push(typeof block === "number" ? `seq < ${(block + 1) * BLOCK_WIDTH}` : "1 = 0");
+      found.push(
+        typeof block === "number"
+          ? `last_seq < ${(block + 1) * BLOCK_WIDTH + SPAN_WIDTH}`
+          : "1 = 0",
+      );
     }
     return found;
   }

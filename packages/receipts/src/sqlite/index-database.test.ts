@@ -104,17 +104,18 @@ test("a query for a time range misses no part of the log that has entries in it"
       const blocks = new Blocks(database);
       const inScope = (scope: string[]): number[] =>
         database
-          .prepare(`SELECT seq FROM entries WHERE ${scope.join(" AND ")}`)
+          .prepare(`SELECT last_seq FROM spans WHERE ${scope.join(" AND ")}`)
           .all()
-          .map((row) => Number(row["seq"]));
-      const insert = database.prepare("INSERT INTO entries VALUES (?, 0, 0, ?, '', 0)");
-      received.forEach((time, index) => {
-        const seq = index * 1_500;
-        insert.run(seq, time);
-        blocks.add(seq, time);
-        if (index % 3 === 0) blocks.save();
+          .map((row) => Number(row["last_seq"]));
+      const insert = database.prepare("INSERT INTO spans VALUES (?, ?, 0, 1, ?, ?, '')");
+      const spans = received.map((time, index) => {
+        const last = index * 1_500;
+        return { first: Math.max(0, last - 900), last, earliest: time, latest: time };
       });
-      blocks.save();
+      for (const { first, last, earliest, latest } of spans) {
+        insert.run(last, first, earliest, latest);
+      }
+      for (let at = 0; at < spans.length; at += 3) blocks.add(spans.slice(at, at + 3));
       const scope = inScope(blocks.between(since, until));
       const meant = received.flatMap((time, index) =>
         time >= since && time < until ? [index * 1_500] : [],

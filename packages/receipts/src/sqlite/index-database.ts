@@ -8,26 +8,34 @@ import {
 } from "../bundles/commit-record.js";
 import { decodeRemoved, REMOVED_FILE } from "../bundles/sealed.js";
 import { decodeEntry } from "../entry/decode-entry.js";
+import { countEntries, findPage } from "../spans/find-entries.js";
+import type { SpanTables, Steps } from "../spans/find-entries.js";
+import { BLOCK_WIDTH, SpanBuilder } from "../spans/spans.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { corrupt } from "../store/failure.js";
-import { BLOCK_WIDTH, Blocks } from "./blocks.js";
+import { Blocks } from "./blocks.js";
 import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
-import { EntryRows } from "./entry-rows.js";
 import { quickParseEntry } from "./quick-parse-entry.js";
 import { Kinds } from "./kinds.js";
-import { EntryQueries } from "./entry-queries.js";
-import type { FoundEntries } from "./entry-queries.js";
+import { spanTables } from "./span-tables.js";
+import { SpanRows } from "./span-rows.js";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
 import { SegmentReader } from "./segment-reader.js";
 
 /** The state up to which the log is indexed. */
 export type IndexProgress = { readonly size: number; readonly position: number };
 
+/** The positions of a page's entries in the segments. */
+export type FoundEntries = {
+  readonly places: readonly { position: number; length: number }[];
+  readonly cursor?: string;
+};
+
 /** Bytes of the log per transaction: half a second of work. */
 const CHUNK = 1 << 23;
 /** Rows that one statement removes; queries wait no longer than that. */
-const REMOVED_ROWS = 10_000;
+const REMOVED_ROWS = 2_000;
 
 /** Where the entries of a log start: after those that were removed because of their age. */
 export function startOfLog(directory: string): IndexProgress & { readonly first: number } {
@@ -46,10 +54,10 @@ export class IndexDatabase {
   readonly #reader: SegmentReader;
   readonly #kinds: Kinds;
   readonly #blocks: Blocks;
-  readonly #questions: EntryQueries;
-  readonly #rows: EntryRows;
+  readonly #tables: SpanTables;
+  readonly #spans = new SpanBuilder();
+  readonly #rows: SpanRows;
   readonly #saveProgress: Statement;
-  readonly #removeRows: Statement;
   readonly #removeKinds: Statement;
   #progress: IndexProgress;
 
@@ -57,16 +65,13 @@ export class IndexDatabase {
     this.#database = database;
     this.#reader = reader;
     this.#progress = progress;
-    this.#removeRows = database.prepare(
-      "DELETE FROM entries WHERE seq IN (SELECT seq FROM entries WHERE seq < ? LIMIT ?)",
-    );
     this.#removeKinds = database.prepare(
-      "DELETE FROM kinds WHERE kind > ? AND kind <= ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.kind = kinds.kind)",
+      "DELETE FROM kinds WHERE kind > ? AND kind <= ? AND NOT EXISTS (SELECT 1 FROM spans WHERE spans.kind = kinds.kind)",
     );
     this.#kinds = new Kinds(database);
     this.#blocks = new Blocks(database);
-    this.#questions = new EntryQueries(database, this.#blocks);
-    this.#rows = new EntryRows(database);
+    this.#tables = spanTables(this.#blocks);
+    this.#rows = new SpanRows(database);
     this.#saveProgress = database.prepare("REPLACE INTO progress VALUES (1, ?, ?)");
   }
 
@@ -119,7 +124,8 @@ export class IndexDatabase {
 
   /** Removes some rows of the entries before `first`; true when more are left. */
   removeRows(first: number): boolean {
-    if (Number(this.#removeRows.run(first, REMOVED_ROWS).changes) > 0) return true;
+    if (this.#rows.remove(first, REMOVED_ROWS) > 0) return true;
+    this.#rows.trim(first);
     this.#database.exec(`DELETE FROM blocks WHERE block < ${Math.floor(first / BLOCK_WIDTH)}`);
     return false;
   }
@@ -159,9 +165,8 @@ export class IndexDatabase {
       this.#database.exec("COMMIT");
       this.#progress = { size, position: position + end };
     } catch (error) {
-      this.#rows.forget();
+      this.#spans.forget();
       this.#kinds.forget();
-      this.#blocks.forget();
       this.#database.exec("ROLLBACK");
       throw error;
     }
@@ -192,24 +197,41 @@ export class IndexDatabase {
         id = entry.receipt.id;
         receivedAt = entry.received_at;
       }
-      this.#rows.add(seq, position + at, length, receivedAt, id, kind);
-      this.#blocks.add(seq, receivedAt);
+      this.#spans.add(kind, seq, receivedAt, id, position + at, length);
       at = end;
       seq += 1;
     }
-    this.#rows.save();
-    this.#blocks.save();
+    const batch = this.#spans.take();
+    this.#rows.add(batch);
+    this.#blocks.add(batch.spans);
     return seq;
   }
 
   /** Finds a page of entries; with `size` only among the first `size` entries. */
   query(filter: EntryFilter, page: PageRequest | undefined, size?: number): FoundEntries {
-    return this.#questions.find(filter, page, size);
+    const { entries, cursor } = this.#ask(findPage(this.#tables, filter, page, size));
+    const places = entries.map(({ position, length }) => ({ position, length }));
+    return cursor === undefined ? { places } : { places, cursor };
   }
 
   /** Counts entries; with `size` only the first `size` entries. */
   count(request: CountRequest, size?: number): CountRow[] {
-    return this.#questions.count(request, size);
+    return this.#ask(countEntries(this.#tables, request, size));
+  }
+
+  /** Answers from one state of the database: another process may write to it. */
+  #ask<Value>(steps: Steps<Value>): Value {
+    this.#database.exec("BEGIN");
+    try {
+      let step = steps.next();
+      while (step.done !== true) {
+        const { sql, parameters } = step.value;
+        step = steps.next(this.#database.prepare(sql).all(...(parameters as (string | number)[])));
+      }
+      return step.value;
+    } finally {
+      this.#database.exec("COMMIT");
+    }
   }
 
   close(): void {

@@ -1,11 +1,9 @@
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
-import { sortCounts } from "../query/sort-counts.js";
 import { ForeignDatabase } from "./foreign-database.js";
 import { IndexDatabase, startOfLog } from "./index-database.js";
-import type { IndexProgress } from "./index-database.js";
-import type { FoundEntries } from "./entry-queries.js";
+import type { FoundEntries, IndexProgress } from "./index-database.js";
 
 /** The index and the foreign receipts, in their own thread or on this one. */
 export class IndexService {
@@ -79,7 +77,7 @@ export class IndexService {
 
   async count(request: CountRequest, log: IndexProgress): Promise<CountRow[]> {
     await this.#caughtUp(log);
-    return sortCounts(this.#index.count(request));
+    return this.#index.count(request);
   }
 
   importForeign(receipts: readonly ForeignReceipt[]): number {

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { sortCounts } from "../query/sort-counts.js";
 import { closedStore } from "../store/failure.js";
 import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database } from "../store/sqlite-engine.js";
@@ -106,7 +105,7 @@ export function openReadOnlyIndex(directory: string): IndexClient {
     follow: () => undefined,
     progress: async () => (own ?? shared?.index)?.progress ?? { size: 0, position: 0 },
     query: async (filter, page, log) => (await covering(log)).query(filter, page, log.size),
-    count: async (request, log) => sortCounts((await covering(log)).count(request, log.size)),
+    count: async (request, log) => (await covering(log)).count(request, log.size),
     remove: async () => {
       throw closedStore();
     },

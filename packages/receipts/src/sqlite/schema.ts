@@ -1,15 +1,14 @@
 import { ENTRY_COLUMNS } from "../query/query.js";
 
 /** Incremented when the tables change: an index of another version is deleted and rebuilt. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 const COLUMNS = ENTRY_COLUMNS.map(
   (column) => `${column} ${column === "allowed" ? "INTEGER" : "TEXT"}`,
 ).join(", ");
 
-// The common values of a stream's entries are stored once, in `kinds`: a row of `entries` is small
-// and has two indexes instead of eleven. Measured in
-// docs/decisions/2026-11-15-receipt-log-files.md.
+// A row of `spans` stands for many entries: the common values of a stream's entries are in `kinds`,
+// the others in `detail`. Measured in docs/decisions/2026-11-19-index-of-spans.md.
 /** Tables of the index. They can be rebuilt from the segments. */
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS kinds (kind INTEGER PRIMARY KEY, ${COLUMNS}) STRICT;
@@ -18,12 +17,12 @@ CREATE INDEX IF NOT EXISTS kinds_run ON kinds (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS kinds_principal ON kinds (principal) WHERE principal IS NOT NULL;
 CREATE INDEX IF NOT EXISTS kinds_target ON kinds (target_id) WHERE target_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS kinds_blocked ON kinds (allowed) WHERE allowed = 0;
-CREATE TABLE IF NOT EXISTS entries (
-  seq INTEGER PRIMARY KEY, position INTEGER NOT NULL, length INTEGER NOT NULL,
-  received_at INTEGER NOT NULL, receipt_id TEXT NOT NULL, kind INTEGER NOT NULL
+CREATE TABLE IF NOT EXISTS spans (
+  last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL, kind INTEGER NOT NULL, entries INTEGER NOT NULL,
+  earliest INTEGER NOT NULL, latest INTEGER NOT NULL, detail TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS entries_id ON entries (receipt_id);
-CREATE INDEX IF NOT EXISTS entries_kind ON entries (kind, received_at);
+CREATE INDEX IF NOT EXISTS spans_kind ON spans (kind, last_seq, entries);
+CREATE TABLE IF NOT EXISTS prefixes (prefix TEXT NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (prefix, block)) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (block INTEGER PRIMARY KEY, earliest INTEGER NOT NULL, latest INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS progress (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, position INTEGER NOT NULL) STRICT;
 `;

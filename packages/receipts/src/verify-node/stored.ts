@@ -72,7 +72,7 @@ export async function verifyStored(
         tile.index * TILE_WIDTH + tile.width,
       );
       if (mismatched !== undefined) {
-        const detail = "the index columns contradict the entry";
+        const detail = "the index contradicts the entry";
         return conclude([...checks, failed(ID, detail, mismatched)], signers);
       }
     }

@@ -104,7 +104,7 @@ test.each([
   ],
   [
     "what an entry is found by",
-    "UPDATE countersign_entries SET receipt_id = 'agui-other' WHERE seq = 7",
+    "UPDATE countersign_spans SET detail = replace(detail, 'agui-', 'other-') WHERE first_seq <= 7 AND last_seq >= 7",
   ],
   ["a hash above", "UPDATE countersign_hashes SET hash = set_byte(hash, 0, get_byte(hash, 0) # 1)"],
   ["an entry that is gone", "DELETE FROM countersign_entries WHERE seq = 7"],
@@ -115,7 +115,7 @@ test.each([
   async (_what, change) => {
     const client = new Client({ connectionString: server.url });
     await client.connect();
-    const tables = ["countersign_logs", "countersign_entries", "countersign_hashes"];
+    const tables = ["logs", "entries", "hashes", "spans"].map((name) => `countersign_${name}`);
     try {
       for (const table of tables)
         await client.query(`CREATE TABLE kept_${table} AS TABLE ${table}`);

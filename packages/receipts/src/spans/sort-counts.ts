@@ -1,4 +1,4 @@
-import type { CountRow } from "./query.js";
+import type { CountRow } from "../query/query.js";
 
 function compare(left: string | boolean | null, right: string | boolean | null): number {
   if (left === right) return 0;
