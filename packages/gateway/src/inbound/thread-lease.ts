@@ -6,6 +6,7 @@ import type { Finding } from "./finding.js";
 import type { Approval } from "./interrupt-answers.js";
 import { earlierThread } from "../thread/earlier-thread.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
+import { areAllNew } from "../store/keyed-store.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { TraceWrite } from "../thread/pending-rows.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
@@ -98,6 +99,7 @@ export class ThreadLease {
   #denied: DeniedCalls | undefined;
   #surfaces: ShownSurfaces | undefined;
   #isStateTaken = true;
+  #isWritten = false;
 
   /**
    * @param newRows rows to write when the request is admitted
@@ -132,27 +134,41 @@ export class ThreadLease {
   }
 
   /**
-   * Makes the principal the thread's owner, unless another was faster. Called before the receipt, which cannot be
-   * undone. Permanent: another request of the principal may depend on it by the time this one fails.
+   * Makes the principal the thread's owner, unless another was faster, and writes the content of the request with that
+   * claim. The claim is permanent: another request of the principal may depend on it by the time this one fails.
    */
   async claim(): Promise<Finding | undefined> {
-    const { threadClaim, store } = this.#facts;
-    if (threadClaim === undefined) return undefined;
-    const { known } = await store.claim([threadClaim]);
+    const { threadClaim, store, key } = this.#facts;
+    if (threadClaim === undefined) {
+      await this.#writeRequest();
+      return undefined;
+    }
+    const then = { partition: key, rows: this.#newRows };
+    const { known } = await store.claim([threadClaim], undefined, then);
+    if (areAllNew(known)) this.#written();
     const mine = threadClaim.row.value["owner"];
     return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
   }
 
   /**
-   * Writes the content of the admitted request to the thread; except a state that the policy would have blocked in
-   * observe mode, which must not count as known once the policy enforces.
+   * Writes the content of the admitted request, unless its claim did; except a state that the policy would have blocked
+   * in observe mode, which must not count as known once the policy enforces.
    */
   async accept(wouldBlock?: Denial): Promise<void> {
     this.#isStateTaken =
       wouldBlock === undefined && this.findings.every(({ check }) => check !== "state");
-    if (this.#newRows.length === 0) return;
+    await this.#writeRequest();
+  }
+
+  async #writeRequest(): Promise<void> {
+    if (this.#isWritten) return;
+    if (this.#newRows.length > 0) await this.#facts.store.write(this.#facts.key, this.#newRows);
+    this.#written();
+  }
+
+  #written(): void {
+    this.#isWritten = true;
     const { rows, removed } = undoOf(this.state, this.#newRows);
-    await this.#facts.store.write(this.#facts.key, this.#newRows);
     apply(this.state, this.#newRows);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }
