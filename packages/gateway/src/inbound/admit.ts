@@ -130,6 +130,7 @@ async function recordInput(
   if (late !== undefined) {
     findings.push(late);
     applyFindings(request, findings);
+    withdrawReceipt(request);
     await recordRequest(request);
   }
   const { refusing } = sortFindings(findings, request.policy);
@@ -140,6 +141,13 @@ async function recordInput(
 async function connectAgent(request: InboundRequest): Promise<void> {
   request.body = JSON.stringify(agentBody(request));
   request.opening?.connect(request.body);
+}
+
+/** Names the first receipt of a request in the denial that overrides it. */
+function withdrawReceipt(request: InboundRequest): void {
+  const { decision, receiptId } = request;
+  if (decision?.allow !== false) return;
+  request.decision = { ...decision, reason: `${decision.reason}; ${receiptId} was not sent up` };
 }
 
 async function recordMessage(request: InboundRequest): Promise<CountersignError | undefined> {

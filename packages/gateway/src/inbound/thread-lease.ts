@@ -1,7 +1,7 @@
 import type { Denial, MatchedRequest } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
-import { FOREIGN } from "./finding.js";
+import { FOREIGN, USED } from "./finding.js";
 import type { Finding } from "./finding.js";
 import type { Approval } from "./interrupt-answers.js";
 import { earlierThread } from "../thread/earlier-thread.js";
@@ -82,6 +82,8 @@ type LeaseFacts = {
   readonly withheld: readonly StoredRow[];
   /** Makes the principal the thread's owner, if it has none. */
   readonly threadClaim: RowClaim | undefined;
+  /** Uses up the run id, unless the thread has it. */
+  readonly runClaim: RowClaim | undefined;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
@@ -134,20 +136,23 @@ export class ThreadLease {
   }
 
   /**
-   * Makes the principal the thread's owner, unless another was faster, and writes the content of the request with that
-   * claim. The claim is permanent: another request of the principal may depend on it by the time this one fails.
+   * Makes the principal the thread's owner and uses up the run id, unless another request was faster, and writes the
+   * content of the request with these claims. The owner is permanent: another request of the principal may depend on it
+   * by the time this one fails.
    */
   async claim(): Promise<Finding | undefined> {
-    const { threadClaim, store, key } = this.#facts;
-    if (threadClaim === undefined) {
-      await this.#writeRequest();
-      return undefined;
-    }
+    const { threadClaim, runClaim, store, key } = this.#facts;
+    const claims = [threadClaim, runClaim].filter((claim) => claim !== undefined);
     const then = { partition: key, rows: this.#newRows };
-    const { known } = await store.claim([threadClaim], undefined, then);
+    const { known } = await store.claim(claims, undefined, then);
     if (areAllNew(known)) this.#written();
-    const mine = threadClaim.row.value["owner"];
-    return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
+    const owner = threadClaim && known[claims.indexOf(threadClaim)]?.["owner"];
+    const isUsed = runClaim !== undefined && known[claims.indexOf(runClaim)] !== undefined;
+    if (runClaim !== undefined && !isUsed) {
+      this.#undo.removed.push({ kind: "run", id: runClaim.row.id });
+    }
+    if (owner !== undefined && owner !== threadClaim?.row.value["owner"]) return FOREIGN;
+    return isUsed ? USED : undefined;
   }
 
   /**
