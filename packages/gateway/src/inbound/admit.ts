@@ -33,9 +33,7 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   await resolveSources(request);
   await afterReserving(request, () => decideRequest(request));
   const refusal =
-    request.kind === "input"
-      ? await recordInput(request, findings)
-      : await recordMessage(request);
+    request.kind === "input" ? await recordInput(request, findings) : await recordMessage(request);
   assertAllowed(request, refusal);
   request.body ??= JSON.stringify(agentBody(request));
 }

@@ -128,7 +128,9 @@ test("a request that loses its thread while its receipt is written is refused, w
   expect(recorder.drafts).toHaveLength(2);
   expect([first?.receipt.allowed, second?.receipt.allowed]).toEqual([true, false]);
   expect(problem.receipt).toBe(`agui-${second?.receipt.event_id}`);
-  expect(second?.receipt.denial_reason).toContain(`agui-${first?.receipt.event_id} was not sent up`);
+  expect(second?.receipt.denial_reason).toContain(
+    `agui-${first?.receipt.event_id} was not sent up`,
+  );
   expect(fixture.agentRequests).toEqual([]);
   expect((await store.claim([], JSON.stringify(["support", "", "t"]))).rows).toMatchObject([
     { kind: "thread", value: { owner: "someone else" } },
