@@ -36,7 +36,7 @@ export function signalOfClose(response: HttpResponse): Signal {
   return gone;
 }
 
-/** Opens the stream: headers are sent before the first event, or without one two turns of the event loop later. */
+/** Opens the stream: headers are sent before the first event. */
 export function createHttpSink(
   response: HttpResponse,
   encoding: HttpEncoding,
@@ -52,6 +52,7 @@ export function createHttpSink(
   if (!(response instanceof ServerResponse)) {
     return new HttpSink(response, response, encoding, gone, false);
   }
+  response.flushHeaders();
   // Node writes a chunk as four pieces, corked, one tick later. Writing it whole makes sending an event a quarter
   // cheaper. An HTTP/1.0 client gets no chunks at all.
   const framesChunks = response.chunkedEncoding;
@@ -59,10 +60,7 @@ export function createHttpSink(
   // After the headers the response adds nothing more, so chunks go to the socket directly, without a cork and a tick
   // each. A pipelined response has no socket yet.
   const body = framesChunks ? (response.socket ?? response) : response;
-  const sink = new HttpSink(response, body, encoding, gone, framesChunks);
-  // Sending costs as much as judging the first event, so the headers leave in its wait for the log, or with it.
-  setImmediate(() => setImmediate(() => sink.sendHeaders()));
-  return sink;
+  return new HttpSink(response, body, encoding, gone, framesChunks);
 }
 
 /** One open response. A class, so that each of a thousand idle streams holds its fields and no closures. */
@@ -80,7 +78,6 @@ export class HttpSink implements ClientSink {
   /** After the end, anything written to the socket would belong to the next response. */
   #isOver = false;
   #unread = 0;
-  #hasHeaders = false;
 
   constructor(
     response: HttpResponse,
@@ -138,13 +135,6 @@ export class HttpSink implements ClientSink {
     this.#response.end();
   }
 
-  /** Sends the headers, unless they were sent. */
-  sendHeaders(): void {
-    if (this.#hasHeaders) return;
-    this.#hasHeaders = true;
-    if (this.#response instanceof ServerResponse) this.#response.flushHeaders();
-  }
-
   /** Destroys the connection without flushing. */
   hangUp(): void {
     this.#response.destroy();
@@ -157,9 +147,7 @@ export class HttpSink implements ClientSink {
   }
 
   #send(piece: string | Uint8Array): void {
-    if (this.#isOver) return;
-    if (!this.#hasHeaders) this.sendHeaders();
-    if (this.#body.write(piece) || this.#needsDrain) return;
+    if (this.#isOver || this.#body.write(piece) || this.#needsDrain) return;
     this.#needsDrain = true;
     this.#body.once("drain", () => {
       this.#needsDrain = false;
