@@ -1,5 +1,5 @@
 import { createRuntimeUpstream } from "./copilotkit-runtime.js";
-import { createHttpPool, openHttpStream } from "./http.js";
+import { connectHttpStream, createHttpPool, openHttpStream } from "./http.js";
 import type { Upstream, UpstreamTarget } from "./upstream.js";
 import { openWebSocketStream } from "./websocket.js";
 
@@ -14,6 +14,7 @@ export function createUpstream(target: UpstreamTarget): Upstream {
     return {
       target,
       open: (request) => openHttpStream(target, pool, request, "POST"),
+      connect: (request) => connectHttpStream(target, pool, request, "POST"),
       close: () => pool.close(),
     };
   }

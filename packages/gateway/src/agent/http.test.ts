@@ -1,13 +1,26 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import type { AddressInfo, Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, expect, test, vi } from "vitest";
 import { LightSignal } from "@countersign/core";
 import { createUpstream } from "./connect.js";
 import type { UpstreamTarget } from "./upstream.js";
 
 let server: Server | undefined;
 afterEach(() => server?.close());
+
+const TARGET: Omit<UpstreamTarget, "url"> = {
+  name: "a",
+  transport: "post-sse",
+  headers: { "x-key": "k" },
+  frames: "json",
+  dialect: "auto",
+  forwardAuthorization: false,
+  answerTimeoutMs: 5000,
+  idleTimeoutMs: 5000,
+};
 
 /** The request that an agent at this URL receives. */
 async function heard(
@@ -29,18 +42,7 @@ async function heard(
   server = started;
   await new Promise<void>((resolve) => void started.listen(0, "127.0.0.1", resolve));
   const { port } = started.address() as AddressInfo;
-  const upstream = createUpstream({
-    name: "a",
-    url: new URL(address(port)),
-    transport: "post-sse",
-    headers: { "x-key": "k" },
-    frames: "json",
-    dialect: "auto",
-    forwardAuthorization: false,
-    answerTimeoutMs: 5000,
-    idleTimeoutMs: 5000,
-    ...target,
-  });
+  const upstream = createUpstream({ ...TARGET, url: new URL(address(port)), ...target });
   const { pieces } = await upstream.open({
     body: '{"a":"ü"}',
     sessionId: "s",
@@ -95,4 +97,73 @@ test("a user name and password in a URL become Basic credentials, unless a heade
   server?.close();
   const own = await heard(address, { headers: { authorization: "Bearer t" } });
   expect(own.headers.authorization).toBe("Bearer t");
+});
+
+/** A server that counts connections and keeps the requests; `hangUp` closes all connections. */
+async function listening(): Promise<{
+  upstream: ReturnType<typeof createUpstream>;
+  bodies: string[];
+  connected(count: number): Promise<void>;
+  hangUp(): Promise<void>;
+}> {
+  const bodies: string[] = [];
+  const sockets: Socket[] = [];
+  const started = createServer((request, answer) => {
+    let body = "";
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => {
+      bodies.push(body);
+      answer.writeHead(200, { "content-type": "text/event-stream" }).end();
+    });
+  });
+  started.on("connection", (socket) => sockets.push(socket));
+  server = started;
+  await new Promise<void>((resolve) => void started.listen(0, "127.0.0.1", resolve));
+  const { port } = started.address() as AddressInfo;
+  return {
+    upstream: createUpstream({ ...TARGET, url: new URL(`http://127.0.0.1:${port}/`) }),
+    bodies,
+    connected: (count) => vi.waitFor(() => expect(sockets).toHaveLength(count)),
+    hangUp: async () => {
+      await Promise.all(sockets.map((socket) => once(socket.destroy(), "close")));
+      // The other end reads the end of its connection in one of the next turns.
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+    },
+  };
+}
+
+const REQUEST = { body: "{}", sessionId: "s", signal: new LightSignal() };
+
+test("a connection opens before its request is sent, and carries nothing until then", async () => {
+  const { upstream, bodies, connected } = await listening();
+  const connection = upstream.connect?.(REQUEST);
+  await connected(1);
+  expect(bodies).toEqual([]);
+  const stream = await connection?.send();
+  expect(bodies).toEqual(["{}"]);
+  await connected(1);
+  stream?.pieces.close();
+  upstream.close();
+});
+
+test("a connection that is closed before its request is sent is replaced, and the request is sent once", async () => {
+  const { upstream, bodies, connected, hangUp } = await listening();
+  const connection = upstream.connect?.(REQUEST);
+  await connected(1);
+  await hangUp();
+  const stream = await connection?.send();
+  await connected(2);
+  expect(bodies).toEqual(["{}"]);
+  stream?.pieces.close();
+  upstream.close();
+});
+
+test("a connection whose request is refused is closed without it", async () => {
+  const { upstream, bodies, connected } = await listening();
+  const connection = upstream.connect?.(REQUEST);
+  await connected(1);
+  connection?.close();
+  await new Promise((resolve) => server?.close(resolve));
+  expect(bodies).toEqual([]);
+  upstream.close();
 });

@@ -8,7 +8,12 @@ import "../base/errors.js";
 import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "../base/media-type.js";
 import { notAnswered, rejected, SESSION_HEADER, unreachable } from "./upstream.js";
-import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
+import type {
+  UpstreamConnection,
+  UpstreamRequest,
+  UpstreamStream,
+  UpstreamTarget,
+} from "./upstream.js";
 
 /** The address of a target, as options of Node's HTTP client. */
 type Address = Pick<ReturnType<typeof urlToHttpOptions>, "hostname" | "port">;
@@ -62,21 +67,32 @@ function basic(auth: string): string {
   return `Basic ${Buffer.from(auth).toString("base64")}`;
 }
 
-/** Sends one request and returns the stream, or throws why there is none. */
-export async function openHttpStream(
+/** Opens a connection for one request; its `send` returns the stream, or throws why there is none. */
+export function connectHttpStream(
   target: UpstreamTarget,
   pool: HttpPool,
   request: UpstreamRequest,
   method: "GET" | "POST",
-): Promise<UpstreamStream> {
+): UpstreamConnection {
   const accept = ACCEPT[target.accept ?? "sse"];
-  const response = await exchange(target, pool, request, method, accept);
-  const kind = streamKindOf(target, response);
+  const { send, close } = connect(target, pool, request, method, accept);
+  const { signal } = request;
   return {
-    headers: response.headers,
-    pieces: new HttpPieces(target, response, kind, request.signal),
-    endsByItself: true,
+    send: async () => {
+      const response = await send();
+      const kind = streamKindOf(target, response);
+      const pieces = new HttpPieces(target, response, kind, signal);
+      return { headers: response.headers, pieces, endsByItself: true };
+    },
+    close,
   };
+}
+
+/** Sends one request and returns the stream, or throws why there is none. */
+export async function openHttpStream(
+  ...parameters: Parameters<typeof connectHttpStream>
+): Promise<UpstreamStream> {
+  return connectHttpStream(...parameters).send();
 }
 
 /** Sends one request and returns the whole answer, within its time limit. */
@@ -87,7 +103,7 @@ export async function requestHttp(
   method: string,
   maxBytes: number,
 ): Promise<{ status: number; bytes: Uint8Array }> {
-  const response = await exchange(target, pool, request, method, "application/json");
+  const response = await connect(target, pool, request, method, "application/json").send();
   const late = setTimeout(() => response.destroy(notAnswered(target)), target.answerTimeoutMs);
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -111,13 +127,13 @@ function tooLarge({ name: agent }: UpstreamTarget, maxBytes: number): Countersig
   return new CountersignError("ERR_UPSTREAM_NOT_JSON", message, { agent, status: 200 });
 }
 
-function exchange(
+function connect(
   target: UpstreamTarget,
   pool: HttpPool,
   request: Omit<UpstreamRequest, "body"> & { readonly body?: string | undefined },
   method: string,
   accept: string,
-): Promise<IncomingMessage> {
+): { send(): Promise<IncomingMessage>; close(): void } {
   const hasBody = method !== "GET" && request.body !== undefined;
   const body = hasBody ? Buffer.from(request.body ?? "") : undefined;
   const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -125,10 +141,28 @@ function exchange(
   const headers = Object.entries(headersOf(target, pool, request, body, accept)).flat();
   const { agent, address } = pool;
   const path = target.url.pathname + target.url.search;
-  const outgoing: ClientRequest = send({ ...address, path, method, agent, headers });
-  const response = responseOf(target, outgoing, request.signal);
-  outgoing.end(body);
-  return response;
+  const begin = (): ClientRequest =>
+    send({ ...address, path, method, agent, headers })
+      .on("error", ignore)
+      .once("response", hangUpEarly);
+  let outgoing = begin();
+  return {
+    send: () => {
+      // A kept connection may have closed meanwhile. Nothing was sent, so another one is safe.
+      if (outgoing.destroyed) outgoing = begin();
+      outgoing.off("response", hangUpEarly);
+      const response = responseOf(target, outgoing, request.signal);
+      outgoing.end(body);
+      return response;
+    },
+    close: () => void outgoing.destroy(),
+  };
+}
+
+/** A server may respond 408 to an idle connection: that is no response to the request. */
+function hangUpEarly(response: IncomingMessage): void {
+  response.on("error", ignore);
+  response.destroy();
 }
 
 function headersOf(
@@ -174,7 +208,6 @@ function responseOf(
     outgoing.on("close", hangUp);
     outgoing.once("response", (response) => {
       clearTimeout(timer);
-      outgoing.on("error", ignore);
       outgoing.off("error", fail);
       outgoing.off("close", hangUp);
       response.on("error", ignore);

@@ -80,10 +80,20 @@ export type UpstreamStream = {
   send?(text: string): boolean;
 };
 
+/** A connection that is opening for one request, of which nothing was sent. */
+export type UpstreamConnection = {
+  /** Sends the request; called once. */
+  send(): Promise<UpstreamStream>;
+  /** Closes the connection, if the request was not sent. */
+  close(): void;
+};
+
 /** Opens streams to one agent. */
 export type Upstream = {
   target: UpstreamTarget;
   open(request: UpstreamRequest): Promise<UpstreamStream>;
+  /** Opens a connection before the request may be sent, on transports where this sends nothing. */
+  connect?(request: UpstreamRequest): UpstreamConnection;
   close(): void;
   /** The runs that it opens repeat earlier runs of the thread to a client that has none of them. */
   isReplay?: boolean;

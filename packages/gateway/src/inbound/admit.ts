@@ -33,10 +33,9 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   await resolveSources(request);
   await afterReserving(request, () => decideRequest(request));
   const refusal =
-    request.kind === "input" ? await settleInput(request, findings) : denyIfUnsendable(request);
-  await recordRequest(request);
+    request.kind === "input" ? await recordInput(request, findings) : await recordMessage(request);
   assertAllowed(request, refusal);
-  request.body = JSON.stringify(agentBody(request));
+  request.body ??= JSON.stringify(agentBody(request));
 }
 
 /** Lists the run in its session and reviews the input against its thread. */
@@ -106,21 +105,53 @@ function decideRequest(request: InboundRequest): void {
   if (capability !== undefined) request.capabilityId = capability.id;
 }
 
-/** Applies the findings and claims the thread of an allowed input for its sender; returns the error of the finding that refuses the input. */
-async function settleInput(
+/**
+ * Applies the findings and records the decision; returns the error of the finding that refuses the input.
+ *
+ * The ledger claims the thread of an allowed input while the log writes the receipt: the agent gets the input after
+ * both. Another principal may claim the thread first. The log is append-only, so a second receipt says it.
+ */
+async function recordInput(
   request: InboundRequest,
   findings: Finding[],
 ): Promise<CountersignError | undefined> {
   applyFindings(request, findings);
-  if (request.decision?.allow === true) {
-    const late = await request.opening?.claim();
-    if (late !== undefined) {
-      findings.push(late);
-      applyFindings(request, findings);
-    }
+  const isAllowed = request.decision?.allow === true;
+  const waits = [
+    isAllowed ? request.opening?.claim() : undefined,
+    recordRequest(request),
+    isAllowed ? connectAgent(request) : undefined,
+  ] as const;
+  // All end before the failure of one: the ledger undoes what was written.
+  await Promise.allSettled(waits);
+  const [late] = await Promise.all(waits);
+  if (late !== undefined) {
+    findings.push(late);
+    applyFindings(request, findings);
+    withdrawReceipt(request);
+    await recordRequest(request);
   }
   const { refusing } = sortFindings(findings, request.policy);
   return refusing === undefined ? undefined : errorOf(refusing);
+}
+
+/** Opens the connection to the agent while ledger and log write. */
+async function connectAgent(request: InboundRequest): Promise<void> {
+  request.body = JSON.stringify(agentBody(request));
+  request.opening?.connect(request.body);
+}
+
+/** Names the first receipt of a request in the denial that overrides it. */
+function withdrawReceipt(request: InboundRequest): void {
+  const { decision, receiptId } = request;
+  if (decision?.allow !== false) return;
+  request.decision = { ...decision, reason: `${decision.reason}; ${receiptId} was not sent up` };
+}
+
+async function recordMessage(request: InboundRequest): Promise<CountersignError | undefined> {
+  const refusal = denyIfUnsendable(request);
+  await recordRequest(request);
+  return refusal;
 }
 
 /** A finding overrides the decision of a policy, also where both only observe. */

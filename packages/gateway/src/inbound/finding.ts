@@ -64,6 +64,13 @@ export const FOREIGN: Finding = {
   at: "/threadId",
 };
 
+export const USED: Finding = {
+  check: "runs",
+  code: "ERR_RUN_ID_REUSED",
+  reason: "this run id was used before",
+  at: "/runId",
+};
+
 /** A socket has one run at a time: a client could not assign the frames of two runs. */
 export const SECOND_RUN: Finding = {
   check: "runs",

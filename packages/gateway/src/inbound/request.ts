@@ -33,8 +33,10 @@ export type RunOpening = {
   enter(input: RunAgentInput): void;
   /** Locks the thread and compares the input with it. */
   review(input: RunAgentInput): Promise<ThreadReview>;
-  /** Claims the thread for the sender of an allowed input. Returns a finding if another principal claimed it first. */
+  /** Claims thread and run id of an allowed input, and writes its content. Returns what another request claimed first. */
   claim(): Promise<Finding | undefined>;
+  /** Opens the connection to the agent for this body, and sends nothing. */
+  connect(body: string): void;
 };
 
 /** One request from a browser, with everything that the steps of admission find out about it. */

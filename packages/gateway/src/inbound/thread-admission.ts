@@ -3,12 +3,12 @@ import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/access.js";
 import type { Principal } from "../access/access.js";
 import type { OwnerClaim } from "../sessions/session-owners.js";
-import { FOREIGN } from "./finding.js";
+import { FOREIGN, USED } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { reviewInput } from "./review.js";
 import type { InputReview } from "./review.js";
 import { assertRoom } from "../thread/conversation.js";
-import type { RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
+import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
@@ -56,7 +56,7 @@ export class ThreadAdmission {
     this.#locks = peers && new ThreadLocks(store, peers);
   }
 
-  /** Reads the thread and reviews the request; claims its run id when no check finds a violation. */
+  /** Reads the thread and reviews the request. Of an unanswered thread that no other gateway shares it writes nothing. */
   async open(request: AdmissionRequest): Promise<ThreadLease> {
     const { input, principal } = request;
     const isKnown = principal.id !== ANONYMOUS.id;
@@ -91,7 +91,10 @@ export class ThreadAdmission {
     open: OpenThread,
     lock: ThreadLock | undefined,
   ): Promise<ThreadLease> {
-    const run = { kind: "run", id: input.runId } as const;
+    const runClaim: RowClaim = {
+      partition: key,
+      row: { kind: "run", id: input.runId, value: { at: this.#clock.now() } },
+    };
     const threadClaim = {
       partition: threadKey(agent, "", input.threadId),
       row: ownerRow(principal),
@@ -99,7 +102,7 @@ export class ThreadAdmission {
     const claimedAtOnce = await this.#store.claim(
       [
         { ...threadClaim, isLookup: true },
-        { partition: key, row: { ...run, value: { at: this.#clock.now() } } },
+        { ...runClaim, isLookup: true },
         ...(lock === undefined ? [] : [lock.claim()]),
         ...(sessionClaim === undefined ? [] : [sessionClaim.claim]),
       ],
@@ -109,13 +112,7 @@ export class ThreadAdmission {
     const [owned, used] = known;
     const lockKnown = lock === undefined ? undefined : known[2];
     if (lock !== undefined) lock.isHeld = lockKnown === undefined;
-    try {
-      sessionClaim?.settle(known[lock === undefined ? 2 : 3]);
-    } catch (error) {
-      // A request to another principal's session must not use up a run id.
-      if (used === undefined) await this.#store.write(key, [], [run]);
-      throw error;
-    }
+    sessionClaim?.settle(known[lock === undefined ? 2 : 3]);
     const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
     let { rows } = claimedAtOnce;
     if (lock !== undefined && owner === principal.id && used === undefined) {
@@ -142,13 +139,9 @@ export class ThreadAdmission {
       );
       if (fresh.length > 0) assertRoom(state.messages.size + fresh.length);
     }
-    if (used !== undefined) {
-      const reason = "this run id was used before";
-      findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason, at: "/runId" });
-    }
+    if (used !== undefined) findings.push(USED);
     const isSound = findings.every(({ isReportOnly }) => isReportOnly === true);
     const claimed = isSound ? await this.#claim(key, review, findings) : [];
-    if (used === undefined) claimed.push(run);
     const facts = {
       store: this.#store,
       key,
@@ -171,6 +164,7 @@ export class ThreadAdmission {
       registers: this.#registers,
       withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
       threadClaim: owned === undefined ? threadClaim : undefined,
+      runClaim: used === undefined ? runClaim : undefined,
     };
     return new ThreadLease(facts, review.rows, claimed);
   }

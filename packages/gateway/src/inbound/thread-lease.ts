@@ -1,11 +1,12 @@
 import type { Denial, MatchedRequest } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
-import { FOREIGN } from "./finding.js";
+import { FOREIGN, USED } from "./finding.js";
 import type { Finding } from "./finding.js";
 import type { Approval } from "./interrupt-answers.js";
 import { earlierThread } from "../thread/earlier-thread.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
+import { areAllNew } from "../store/keyed-store.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import type { TraceWrite } from "../thread/pending-rows.js";
 import { DeniedCalls } from "../outbound/withhold/denied-calls.js";
@@ -81,6 +82,8 @@ type LeaseFacts = {
   readonly withheld: readonly StoredRow[];
   /** Makes the principal the thread's owner, if it has none. */
   readonly threadClaim: RowClaim | undefined;
+  /** Uses up the run id, unless the thread has it. */
+  readonly runClaim: RowClaim | undefined;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
@@ -98,6 +101,7 @@ export class ThreadLease {
   #denied: DeniedCalls | undefined;
   #surfaces: ShownSurfaces | undefined;
   #isStateTaken = true;
+  #isWritten = false;
 
   /**
    * @param newRows rows to write when the request is admitted
@@ -132,27 +136,44 @@ export class ThreadLease {
   }
 
   /**
-   * Makes the principal the thread's owner, unless another was faster. Called before the receipt, which cannot be
-   * undone. Permanent: another request of the principal may depend on it by the time this one fails.
+   * Makes the principal the thread's owner and uses up the run id, unless another request was faster, and writes the
+   * content of the request with these claims. The owner is permanent: another request of the principal may depend on it
+   * by the time this one fails.
    */
   async claim(): Promise<Finding | undefined> {
-    const { threadClaim, store } = this.#facts;
-    if (threadClaim === undefined) return undefined;
-    const { known } = await store.claim([threadClaim]);
-    const mine = threadClaim.row.value["owner"];
-    return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
+    const { threadClaim, runClaim, store, key } = this.#facts;
+    const claims = [threadClaim, runClaim].filter((claim) => claim !== undefined);
+    const then = { partition: key, rows: this.#newRows };
+    const { known } = await store.claim(claims, undefined, then);
+    if (areAllNew(known)) this.#written();
+    const owner = threadClaim && known[claims.indexOf(threadClaim)]?.["owner"];
+    const isUsed = runClaim !== undefined && known[claims.indexOf(runClaim)] !== undefined;
+    if (runClaim !== undefined && !isUsed) {
+      this.#undo.removed.push({ kind: "run", id: runClaim.row.id });
+    }
+    if (owner !== undefined && owner !== threadClaim?.row.value["owner"]) return FOREIGN;
+    return isUsed ? USED : undefined;
   }
 
   /**
-   * Writes the content of the admitted request to the thread; except a state that the policy would have blocked in
-   * observe mode, which must not count as known once the policy enforces.
+   * Writes the content of the admitted request, unless its claim did; except a state that the policy would have blocked
+   * in observe mode, which must not count as known once the policy enforces.
    */
   async accept(wouldBlock?: Denial): Promise<void> {
     this.#isStateTaken =
       wouldBlock === undefined && this.findings.every(({ check }) => check !== "state");
-    if (this.#newRows.length === 0) return;
+    await this.#writeRequest();
+  }
+
+  async #writeRequest(): Promise<void> {
+    if (this.#isWritten) return;
+    if (this.#newRows.length > 0) await this.#facts.store.write(this.#facts.key, this.#newRows);
+    this.#written();
+  }
+
+  #written(): void {
+    this.#isWritten = true;
     const { rows, removed } = undoOf(this.state, this.#newRows);
-    await this.#facts.store.write(this.#facts.key, this.#newRows);
     apply(this.state, this.#newRows);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }

@@ -2,7 +2,12 @@ import { CountersignError, isCountersignError, LightSignal } from "@countersign/
 import type { Signal } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Principal } from "../access/access.js";
-import type { Upstream, UpstreamStream } from "../agent/upstream.js";
+import type {
+  Upstream,
+  UpstreamConnection,
+  UpstreamRequest,
+  UpstreamStream,
+} from "../agent/upstream.js";
 import type { Run } from "../event/run.js";
 import type { Finding } from "../inbound/finding.js";
 import type { InboundRequest, RunOpening, ThreadReview } from "../inbound/request.js";
@@ -28,6 +33,8 @@ export type RunOrigin = ConnectionFacts & {
   readonly threadScope: string;
   /** The client's trace header. */
   readonly traceparent?: string | undefined;
+  /** The client's own `Authorization`, only for agents that are configured to get it. */
+  readonly authorization?: string | undefined;
   /** Aborts when the client disconnects, also before the agent has responded. */
   readonly gone: Signal;
   /** Called as soon as the run can be stopped, before the agent has responded. */
@@ -55,8 +62,10 @@ export class ActiveRun implements RunOpening {
   readonly #gone: Signal;
   readonly #granted: { close(): void } | undefined;
   readonly #sessionClaim: OwnerClaim | undefined;
-  /** Dropped after its call: the listener's closure refers to the request. */
+  /** Dropped after their calls: they refer to the request. */
   #onStarting: ((handle: RunHandle) => void) | undefined;
+  #connect: ((request: UpstreamRequest) => UpstreamConnection) | undefined;
+  #agentConnection: UpstreamConnection | undefined;
   #handle: OpenRunHandle | undefined;
   #thread: ThreadLease | undefined;
   #watch: RunWatch | undefined;
@@ -77,6 +86,8 @@ export class ActiveRun implements RunOpening {
     this.#granted = origin.granted;
     this.#sessionClaim = origin.sessionClaim;
     this.#onStarting = (handle) => origin.onStarting?.(handle);
+    const { upstream, authorization } = origin;
+    this.#connect = (request) => connectTo(upstream, { ...request, authorization });
     if (this.#gone.aborted) this.cancel();
     this.#gone.addEventListener("abort", this.cancel, { once: true });
   }
@@ -129,35 +140,38 @@ export class ActiveRun implements RunOpening {
     return this.thread.claim();
   }
 
-  /** Sends the admitted request to the agent. */
-  async send(
-    upstream: Upstream,
-    body: string,
-    authorization: string | undefined,
-  ): Promise<UpstreamStream> {
-    this.#assertNotStopped();
-    // The agent may have been contained during the admission. From here on a stop finds the run in its session.
-    this.#context.containment.assertNotContained(this.#agent);
+  connect(body: string): void {
     const { hash } = this.connection.policy;
     this.#watch = new RunWatch(this.#context, this.handle, {
       session: this.#sessionId,
       policyHash: hash,
       traceparent: this.#traceparent,
     });
+    this.#agentConnection = this.#connect?.({
+      body,
+      sessionId: this.#sessionId,
+      signal: this.stopped,
+      traceparent: this.#watch.traceparent,
+      run: {
+        threadId: this.handle.threadId,
+        runId: this.handle.runId,
+        isClientGone: () => this.#gone.aborted,
+      },
+    });
+    this.#connect = undefined;
+  }
+
+  /** Sends the admitted request to the agent. */
+  async send(): Promise<UpstreamStream> {
+    this.#assertNotStopped();
+    // The agent may have been contained during the admission. From here on a stop finds the run in its session.
+    this.#context.containment.assertNotContained(this.#agent);
+    const connection = this.#agentConnection;
+    if (connection === undefined) throw new TypeError("the request was not admitted yet");
+    this.#agentConnection = undefined;
     this.#wasSent = true;
     try {
-      return await upstream.open({
-        body,
-        sessionId: this.#sessionId,
-        signal: this.stopped,
-        authorization,
-        traceparent: this.#watch.traceparent,
-        run: {
-          threadId: this.handle.threadId,
-          runId: this.handle.runId,
-          isClientGone: () => this.#gone.aborted,
-        },
-      });
+      return await connection.send();
     } catch (error) {
       this.#assertNotStopped();
       this.#wasSent = !wasNotReceived(error);
@@ -208,6 +222,7 @@ export class ActiveRun implements RunOpening {
   /** Nothing was delivered, so the session does not show the run. */
   async #withdraw(): Promise<void> {
     const { sessions } = this.#context;
+    this.#agentConnection?.close();
     this.#returnQuota();
     if (this.#handle !== undefined) sessions.removeRun(this.#sessionId, this.#handle);
     sessions.forgetEmpty(this.#sessionId);
@@ -229,6 +244,11 @@ export class ActiveRun implements RunOpening {
       throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it started", {});
     }
   }
+}
+
+/** Opens the connection early where the transport can; elsewhere only when the request is sent. */
+function connectTo(upstream: Upstream, request: UpstreamRequest): UpstreamConnection {
+  return upstream.connect?.(request) ?? { send: () => upstream.open(request), close: () => {} };
 }
 
 /** True when the agent was unreachable or rejected the request: the client may send it again, changed or not. */

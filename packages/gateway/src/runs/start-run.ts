@@ -30,8 +30,6 @@ import type { ThreadLease } from "../inbound/thread-lease.js";
 /** A listener's request to start a run. */
 export type RunRequest = RunOrigin & {
   readonly bytes: Uint8Array | string;
-  /** The client's own `Authorization`, only for agents that are configured to get it. */
-  readonly authorization?: string | undefined;
   /** The dialect that the client asked for. */
   readonly clientDialect?: ClientDialect | undefined;
   /** True when the client only opened a stream, and the gateway made the input. */
@@ -75,7 +73,7 @@ export async function startRun(context: GatewayContext, request: RunRequest): Pr
     countObserved(context.telemetry, inbound);
     if (inbound.isStripped === true) context.telemetry.stripped.add(upstream.target.name);
     await active.thread.accept(inbound.policyWouldBlock);
-    const stream = await active.send(upstream, inbound.body ?? "", request.authorization);
+    const stream = await active.send();
     const token = stream.headers[CAPABILITY_HEADER];
     if (typeof token === "string") {
       capabilities.add(token);

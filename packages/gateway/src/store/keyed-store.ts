@@ -45,6 +45,9 @@ export type RowClaim = {
   readonly isLookup?: true;
 };
 
+/** Rows that are written together with claims. */
+export type RowsOfClaim = { readonly partition: string; readonly rows: readonly StoredRow[] };
+
 /** The result of claims. */
 export type Claimed = {
   /** The existing row of each claim; `undefined` where the claim inserted it, or would have. */
@@ -73,10 +76,15 @@ export type KeyedStore = {
   write(partition: string, rows: readonly StoredRow[], removed?: readonly RowName[]): Promise<void>;
   /**
    * Inserts rows whose keys do not exist. With `reading`, also reads that partition, because each round trip goes to
-   * another thread or another machine.
+   * another thread or another machine. `then` is written in the same transaction if every claim inserted its row.
    */
-  claim(claims: readonly RowClaim[], reading?: string): Promise<Claimed>;
+  claim(claims: readonly RowClaim[], reading?: string, then?: RowsOfClaim): Promise<Claimed>;
   /** Removes partitions that were last written before this time (milliseconds); resolves with their number. */
   forget(before: number): Promise<number>;
   close(): Promise<void>;
 };
+
+/** Whether every claim inserted its row. */
+export function areAllNew(known: Claimed["known"]): boolean {
+  return known.every((row) => row === undefined);
+}

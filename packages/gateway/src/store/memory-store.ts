@@ -1,4 +1,5 @@
 import type { Clock } from "../base/ports.js";
+import { areAllNew } from "./keyed-store.js";
 import type { RowName, StoredRow, KeyedStore } from "./keyed-store.js";
 
 /** Maximum number of partitions; the least recently used one is evicted first. */
@@ -24,13 +25,14 @@ export function createMemoryStore(
   };
   const read = (partition: string): StoredRow[] =>
     [...(partitions.get(partition)?.rows.values() ?? [])].filter(({ kind }) => kind !== "run");
+  const write: KeyedStore["write"] = async (partition, rows, removed = []) => {
+    const kept = open(partition);
+    for (const name of removed) kept.rows.delete(nameOf(name));
+    for (const row of rows) kept.rows.set(nameOf(row), row);
+  };
   return {
-    write: async (partition, rows, removed = []) => {
-      const kept = open(partition);
-      for (const name of removed) kept.rows.delete(nameOf(name));
-      for (const row of rows) kept.rows.set(nameOf(row), row);
-    },
-    claim: async (claims, reading) => {
+    write,
+    claim: async (claims, reading, then) => {
       const rows = reading === undefined ? [] : read(reading);
       const known = claims.map(({ partition, row, isLookup }) => {
         if (isLookup === true) return partitions.get(partition)?.rows.get(nameOf(row))?.value;
@@ -39,6 +41,7 @@ export function createMemoryStore(
         if (there === undefined) kept.rows.set(nameOf(row), row);
         return there?.value;
       });
+      if (then !== undefined && areAllNew(known)) await write(then.partition, then.rows);
       return { known, rows };
     },
     forget: async (before) => {

@@ -1,3 +1,4 @@
+import { areAllNew } from "./keyed-store.js";
 import type { RowName, StoredRow, KeyedStore } from "./keyed-store.js";
 import { measureJson } from "@countersign/wire/reduce";
 
@@ -68,8 +69,9 @@ export function keepRecentRows(
       }
       change(partition, rows, removed);
     },
-    claim: async (claims, partition) => {
+    claim: async (claims, partition, then) => {
       for (const claim of claims) reading.delete(claim.partition);
+      if (then !== undefined) reading.delete(then.partition);
       const known = partition === undefined ? undefined : kept.get(partition);
       // Copied now, because writes may change it while the claims are pending.
       const atHand = known === undefined ? undefined : known.all();
@@ -78,7 +80,11 @@ export function keepRecentRows(
         if (known === undefined) reading.set(partition, mark);
         else keep(partition, known);
       }
-      const claimed = await store.claim(claims, atHand === undefined ? partition : undefined);
+      const read = atHand === undefined ? partition : undefined;
+      const claimed = await store.claim(claims, read, then).catch((error: unknown) => {
+        if (then !== undefined) drop(then.partition);
+        throw error;
+      });
       if (partition !== undefined && reading.get(partition) === mark) {
         reading.delete(partition);
         if (claimed.rows.length >= minRows) keep(partition, new KeptRows(claimed.rows));
@@ -87,6 +93,7 @@ export function keepRecentRows(
         if (claimed.known[index] === undefined && claim.isLookup !== true)
           change(claim.partition, [claim.row], []);
       });
+      if (then !== undefined && areAllNew(claimed.known)) change(then.partition, then.rows, []);
       return { known: claimed.known, rows: atHand ?? claimed.rows };
     },
     forget: async (before) => {

@@ -130,6 +130,22 @@ export function describeKeyedStoreContract(
       await store.close();
     });
 
+    test("rows of a claim are written when every claim inserted its row, and otherwise not", async () => {
+      const store = await open("then", createMovedClock());
+      const claims = [{ partition: "t", row: row("thread", "", { owner: "a" }) }];
+      const claim = async (runId: string): Promise<unknown> => {
+        const all = [...claims, { partition: "u", row: row("run", runId) }];
+        const rows = [row("message", runId, { n: 1 }), row("message", runId, { n: 2 })];
+        return (await store.claim(all, undefined, { partition: "u", rows })).known;
+      };
+      expect(await claim("r1")).toEqual([undefined, undefined]);
+      expect(await claim("r2")).toEqual([{ owner: "a" }, undefined]);
+      expect(await rowsOf(store, "u")).toEqual([row("message", "r1", { n: 2 })]);
+      await store.claim([], undefined, { partition: "u", rows: [row("call", "c")] });
+      expect(await rowsOf(store, "u")).toHaveLength(2);
+      await store.close();
+    });
+
     test("threads without recent writes are removed whole, others are not", async () => {
       const clock = createMovedClock();
       const store = await open("forget", clock);

@@ -42,6 +42,8 @@ export class AppendQueue {
   #pending = 0;
   #isGathering = false;
   #gathered = 0;
+  /** The last group was one append alone: the next one does not wait for others. */
+  #isCalm = false;
 
   constructor(options: AppendQueueOptions) {
     this.#options = options;
@@ -83,7 +85,8 @@ export class AppendQueue {
       this.#waiting.push(group);
       this.#collecting = new PendingGroup();
       this.#dispatch();
-    } else this.#gatherSoon();
+    } else if (this.#isCalm && !this.#isGathering) this.#dispatch();
+    else this.#gatherSoon();
     return appended;
   }
 
@@ -144,6 +147,7 @@ export class AppendQueue {
   #sign(group: PendingGroup): void {
     const { signer, mode } = this.#options;
     const flushes = this.#flushes;
+    this.#isCalm = group.calls === 1;
     const request = group.request(mode, flushes.enter(group));
     try {
       group.signed = signer.signSmall(request);

@@ -57,6 +57,11 @@ export class PendingGroup {
     return added;
   }
 
+  /** The number of appends. */
+  get calls(): number {
+    return this.#calls.length;
+  }
+
   request(mode: SignMode, first: number): SignRequest {
     const { rows, payloads } = this.#rows.take();
     // Written out: spreading another object takes microseconds to add the other members.

@@ -33,6 +33,7 @@ const SECOND: RunOpening = {
   enter: () => {},
   review: async () => ({ findings: [SECOND_RUN] }),
   claim: async () => undefined,
+  connect: () => {},
 };
 
 /** The request that opened a socket. */

@@ -3,7 +3,8 @@ import type { JsonObject } from "@countersign/core";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../base/ports.js";
 import "../../base/errors.js";
-import type { RowClaim, RowKind, StoredRow, KeyedStore } from "../keyed-store.js";
+import { areAllNew } from "../keyed-store.js";
+import type { RowClaim, RowKind, RowName, StoredRow, KeyedStore } from "../keyed-store.js";
 import { parseStored, decodeText, encodeText } from "../stored-text.js";
 import { LOOKS } from "../forget-old.js";
 import { connect, openTables } from "./connect.js";
@@ -100,26 +101,33 @@ export async function openPostgresKeyedStore(
     }));
   };
 
+  const writeRows = async (
+    client: PoolClient,
+    partition: string,
+    rows: readonly StoredRow[],
+    removed: readonly RowName[] = [],
+  ): Promise<void> => {
+    const key = [name, encodeText(partition)];
+    await client.query(TOUCH, [...key, clock.now()]);
+    if (removed.length > 0) {
+      const kinds = removed.map(({ kind }) => kind);
+      await client.query(REMOVE, [...key, kinds, removed.map(({ id }) => encodeText(id))]);
+    }
+    if (rows.length === 0) return;
+    // One statement must not contain a row twice; the last one wins.
+    const last = [...new Map(rows.map((row) => [`${row.kind}\n${row.id}`, row])).values()];
+    await client.query(PUT, [
+      ...key,
+      last.map(({ kind }) => kind),
+      last.map(({ id }) => encodeText(id)),
+      last.map(({ value }) => encodeText(JSON.stringify(value))),
+    ]);
+  };
+
   return {
-    write: async (partition, rows, removed = []) =>
-      inTransaction(async (client) => {
-        const key = [name, encodeText(partition)];
-        await client.query(TOUCH, [...key, clock.now()]);
-        if (removed.length > 0) {
-          const kinds = removed.map(({ kind }) => kind);
-          await client.query(REMOVE, [...key, kinds, removed.map(({ id }) => encodeText(id))]);
-        }
-        if (rows.length === 0) return;
-        // One statement must not contain a row twice; the last one wins.
-        const last = [...new Map(rows.map((row) => [`${row.kind}\n${row.id}`, row])).values()];
-        await client.query(PUT, [
-          ...key,
-          last.map(({ kind }) => kind),
-          last.map(({ id }) => encodeText(id)),
-          last.map(({ value }) => encodeText(JSON.stringify(value))),
-        ]);
-      }),
-    claim: async (claims, reading) =>
+    write: async (partition, rows, removed) =>
+      inTransaction((client) => writeRows(client, partition, rows, removed)),
+    claim: async (claims, reading, then) =>
       inTransaction(async (client) => {
         const keys = claims.map(keyOf);
         const wanted = claims.filter(({ isLookup }) => isLookup !== true);
@@ -150,6 +158,9 @@ export async function openPostgresKeyedStore(
           if (value !== undefined) return decodeValue(value);
           return claim.isLookup === true ? undefined : {};
         });
+        if (then !== undefined && areAllNew(known)) {
+          await writeRows(client, then.partition, then.rows);
+        }
         return { known, rows };
       }),
     forget: (before) => forgetPartitions({ inTransaction }, name, before),

@@ -32,8 +32,8 @@ export async function openSqliteKeyedStore(options: SqliteKeyedStoreOptions): Pr
   return {
     write: (partition, rows, removed = []) =>
       request("write", partition, rows, removed, clock.now()),
-    claim: async (claims, reading) => {
-      const claimed = await request("claim", claims, reading, clock.now());
+    claim: async (claims, reading, then) => {
+      const claimed = await request("claim", claims, reading, then, clock.now());
       return { known: claimed.known, rows: decodeRows(claimed.rows) };
     },
     forget: async (before) => {

@@ -1,7 +1,15 @@
 import type { JsonObject } from "@countersign/core";
 import { openDatabase } from "@countersign/receipts/sqlite";
 import type { Database, Statement } from "@countersign/receipts/sqlite";
-import type { Claimed, RowClaim, RowKind, RowName, StoredRow } from "../keyed-store.js";
+import { areAllNew } from "../keyed-store.js";
+import type {
+  Claimed,
+  RowClaim,
+  RowKind,
+  RowName,
+  RowsOfClaim,
+  StoredRow,
+} from "../keyed-store.js";
 import { parseStored, decodeText, encodeText } from "../stored-text.js";
 
 // NORMAL in WAL mode: a commit survives the end of the process. A loss of power can lose the last
@@ -85,21 +93,34 @@ export class StoreDatabase {
   ): void {
     this.#transaction(() => {
       const key = encodeText(partition);
-      this.#touch.run(key, now);
       for (const { kind, id } of removed) this.#remove.run(key, kind, encodeText(id));
-      for (const { kind, id, value } of rows) {
-        this.#put.run(key, kind, encodeText(id), JSON.stringify(value));
-      }
+      this.#putAll(key, rows, now);
     });
   }
 
-  claim(claims: readonly RowClaim[], reading: string | undefined, now: number): ClaimResult {
+  claim(
+    claims: readonly RowClaim[],
+    reading: string | undefined,
+    then: RowsOfClaim | undefined,
+    now: number,
+  ): ClaimResult {
     let result: ClaimResult = { known: [], rows: "[]" };
     this.#transaction(() => {
       const rows = reading === undefined ? "[]" : this.#rowsOf(reading);
-      result = { known: claims.map((claim) => this.#claim(claim, now)), rows };
+      const known = claims.map((claim) => this.#claim(claim, now));
+      if (then !== undefined && areAllNew(known)) {
+        this.#putAll(encodeText(then.partition), then.rows, now);
+      }
+      result = { known, rows };
     });
     return result;
+  }
+
+  #putAll(key: string, rows: readonly StoredRow[], now: number): void {
+    this.#touch.run(key, now);
+    for (const { kind, id, value } of rows) {
+      this.#put.run(key, kind, encodeText(id), JSON.stringify(value));
+    }
   }
 
   #claim({ partition, row, isLookup }: RowClaim, now: number): JsonObject | undefined {
