@@ -178,7 +178,8 @@ export async function startPostgres(
     ),
   );
   const port = await freePort();
-  const settings = { listen_addresses: "127.0.0.1", ...options.settings };
+  // Commits do not wait for the disk: a crash ends processes, not the operating system, which keeps what was written.
+  const settings = { listen_addresses: "127.0.0.1", fsync: "off", ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   let child: ChildProcess | undefined;
   let output = "";
