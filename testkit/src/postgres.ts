@@ -221,7 +221,15 @@ export async function startPostgres(
   const onExit = (): void => {
     if (child?.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
   };
-  process.once("exit", onExit);
+  const onSignal = (signal: NodeJS.Signals): void => {
+    onExit();
+    // The listener is gone, so that the signal now ends the process.
+    process.kill(process.pid, signal);
+  };
+  const unwatch = (): void => {
+    process.off("exit", onExit).off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  };
+  process.once("exit", onExit).once("SIGINT", onSignal).once("SIGTERM", onSignal);
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
@@ -233,7 +241,7 @@ export async function startPostgres(
     async stop() {
       await signal("SIGCONT");
       await end((server) => server.kill("SIGINT"));
-      process.off("exit", onExit);
+      unwatch();
       await rm(directory, { recursive: true, force: true });
     },
   };
