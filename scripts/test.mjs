@@ -1,6 +1,6 @@
 // Runs every test and closes with the line `N passed, N failed`, which machines read.
-// Arguments go to vitest: `npm test -- packages/wire` runs one folder. Faults come last, one at a time:
-// they break real processes and measure memory, so they want the machine for themselves.
+// Arguments go to vitest: `npm test -- packages/wire` runs one folder. Faults come last, two at a time:
+// they break real processes, and their time limits do not allow for everything else.
 import { runTests } from "./run-tests.mjs";
 
 const { passed, failed, skipped } = runTests(process.argv.slice(2));
