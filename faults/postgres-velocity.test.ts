@@ -42,7 +42,7 @@ function mostWithin(times: readonly number[], windowMs: number): number {
 }
 
 test(`one session that is hammered through ${GATEWAYS} processes has one window, also while one of them is killed and starts again and the database falls silent for a moment`, async () => {
-  const store = await startPostgres();
+  const store = await startPostgres({ settings: { fsync: "on" } });
   scene.defer(() => store.stop());
   const agent = await startFakeAgent((request) => ({
     pieces: (async function* (): AsyncGenerator<FakePiece> {

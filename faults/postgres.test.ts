@@ -16,7 +16,7 @@ import { createScene } from "./harness/scene.js";
 const scene = createScene();
 
 async function startStore(): Promise<RunningPostgres> {
-  const store = await startPostgres();
+  const store = await startPostgres({ settings: { fsync: "on" } });
   scene.defer(() => store.stop());
   return store;
 }

@@ -19,7 +19,7 @@ const BREAKS = scaled(8, 35);
 
 /** Gateways of one log that pass streams on to each other. */
 async function startRelaying(agent: string, gateways: number): Promise<GatewayProcess[]> {
-  const store = await startPostgres();
+  const store = await startPostgres({ settings: { fsync: "on" } });
   scene.defer(() => store.stop());
   const config = {
     receipts: { store: store.url, sign: "batch" },

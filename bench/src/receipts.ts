@@ -110,7 +110,7 @@ const figures: Record<string, number | number[]> = { entries };
 
 const directory = await mkdtemp(join(tmpdir(), "countersign-bench-"));
 const meter = await startSodiumMeter();
-const postgres = await startPostgres();
+const postgres = await startPostgres({ settings: { fsync: "on" } });
 try {
   const openssl = await opensslSigns();
   if (openssl !== undefined) say("openssl speed ed25519, all cores", perSecond(openssl));

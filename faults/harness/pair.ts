@@ -28,7 +28,7 @@ export type Pair = {
 
 /** Two gateways of one log: the second has the keys of the first. The agent changes the page for ever when asked to. */
 export async function startPair(scene: Scene): Promise<Pair> {
-  const store = await startPostgres();
+  const store = await startPostgres({ settings: { fsync: "on" } });
   scene.defer(() => store.stop());
   const agent = await startFakeAgent((request) => ({
     pieces: (async function* (): AsyncGenerator<FakePiece> {

@@ -154,7 +154,10 @@ async function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): Promise
   process.kill(pid, signal);
 }
 
-/** Starts a real PostgreSQL server on a free loopback port, ready in about a second. */
+/**
+ * Starts a real PostgreSQL server on a free loopback port, ready in about a second. Its commits do not wait for the disk;
+ * benchmarks and fault tests set `fsync` to `on`.
+ */
 export async function startPostgres(
   options: { settings?: Record<string, string> } = {},
 ): Promise<RunningPostgres> {
