@@ -48,19 +48,30 @@ DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_entries'::regclass AND attname = 'received_at' AND attnotnull)
   THEN ALTER TABLE countersign_entries ALTER COLUMN received_at DROP NOT NULL, ALTER COLUMN receipt_id DROP NOT NULL, ALTER COLUMN allowed DROP NOT NULL; END IF;
 END $$;
-CREATE TABLE IF NOT EXISTS countersign_kinds (
+-- Only once: creating an index that exists waits for appends too, and they could wait for it.
+DO $$ BEGIN
+IF to_regclass('countersign_spans') IS NULL THEN
+CREATE TABLE countersign_kinds (
   log_id integer NOT NULL, kind bigint NOT NULL, ${COLUMNS},
   PRIMARY KEY (log_id, kind)
 );
-CREATE TABLE IF NOT EXISTS countersign_spans (
+CREATE TABLE countersign_spans (
   log_id integer NOT NULL, last_seq bigint NOT NULL, first_seq bigint NOT NULL, kind bigint NOT NULL,
   entries integer NOT NULL, earliest bigint NOT NULL, latest bigint NOT NULL, detail text NOT NULL,
   PRIMARY KEY (log_id, last_seq)
 );
-CREATE TABLE IF NOT EXISTS countersign_prefixes (
+CREATE TABLE countersign_prefixes (
   log_id integer NOT NULL, prefix text NOT NULL, block bigint NOT NULL,
   PRIMARY KEY (log_id, prefix, block)
 );
+CREATE INDEX countersign_spans_kind ON countersign_spans (log_id, kind, last_seq);
+CREATE INDEX countersign_spans_at ON countersign_spans (log_id, latest);
+CREATE INDEX countersign_kinds_session ON countersign_kinds (session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX countersign_kinds_run ON countersign_kinds (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX countersign_kinds_principal ON countersign_kinds (principal) WHERE principal IS NOT NULL;
+CREATE INDEX countersign_kinds_target ON countersign_kinds (target_id) WHERE target_id IS NOT NULL;
+CREATE INDEX countersign_kinds_blocked ON countersign_kinds (log_id) WHERE NOT allowed;
+END IF; END $$;
 CREATE TABLE IF NOT EXISTS countersign_hashes (
   log_id integer NOT NULL, level smallint NOT NULL, position bigint NOT NULL, hash bytea NOT NULL,
   PRIMARY KEY (log_id, level, position)
@@ -70,13 +81,6 @@ CREATE TABLE IF NOT EXISTS countersign_foreign (
   session_id text, agent_id text, at bigint, signer text NOT NULL, body text NOT NULL,
   PRIMARY KEY (log_id, hash)
 );
-CREATE INDEX IF NOT EXISTS countersign_spans_kind ON countersign_spans (log_id, kind, last_seq);
-CREATE INDEX IF NOT EXISTS countersign_spans_at ON countersign_spans (log_id, latest);
-CREATE INDEX IF NOT EXISTS countersign_kinds_session ON countersign_kinds (session_id) WHERE session_id IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_kinds_run ON countersign_kinds (run_id) WHERE run_id IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_kinds_principal ON countersign_kinds (principal) WHERE principal IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_kinds_target ON countersign_kinds (target_id) WHERE target_id IS NOT NULL;
-CREATE INDEX IF NOT EXISTS countersign_kinds_blocked ON countersign_kinds (log_id) WHERE NOT allowed;
 CREATE INDEX IF NOT EXISTS countersign_foreign_session ON countersign_foreign (session_id);
 CREATE INDEX IF NOT EXISTS countersign_foreign_agent ON countersign_foreign (agent_id);
 `;
