@@ -79,6 +79,7 @@ const GROUPS = {
     "policy/messages.md",
     "policy/surfaces.md",
     "policy/apps.md",
+    "policy/surface-cases.md",
     "policy/rules.md",
     "policy/testing.md",
   ],
