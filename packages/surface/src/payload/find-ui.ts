@@ -158,7 +158,8 @@ function decodeBlob(blob: string): string | undefined {
     const plain = blob.replaceAll("-", "+").replaceAll("_", "/");
     const text = plain.replaceAll(/[^A-Za-z\d+/]/g, "");
     const binary = atob(text.length % 4 === 1 ? text.slice(0, -1) : text);
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
     return new TextDecoder().decode(bytes);
   } catch {
     return undefined;
@@ -190,7 +191,7 @@ function parseUi(
     }
     return undefined;
   }
-  return parseText(text, limits) ?? parseLines(text, limits);
+  return parseText(text, limits) ?? parseLines(text, place, problems, limits);
 }
 
 /** What each form of an interface has; an escaped letter or digit could hide it. */
@@ -206,14 +207,40 @@ function parseText(text: string, limits: SurfaceLimits): Parsed | undefined {
   }
 }
 
+const MAX_LINES = 10_000;
+const MAX_UNREAD = 256;
+
 /** A2UI streams have one operation in each line. A client may skip lines that are none. */
-function parseLines(text: string, limits: SurfaceLimits): Parsed | undefined {
+function parseLines(
+  text: string,
+  place: string,
+  problems: Problems,
+  limits: SurfaceLimits,
+): Parsed | undefined {
+  if (!NAMES_UI.test(text)) return undefined;
   const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
-  const read = lines.map((line) => (isObjectText(line) ? parseText(line, limits) : undefined));
-  const found = read.filter((one) => one !== undefined && isOperation(one.value));
+  const objects = lines.filter((line) => NAMES_UI.test(line) && isObjectText(line));
+  const found: JsonValue[] = [];
+  let isStrict = true;
+  let unread = 0;
+  for (const line of objects.slice(0, MAX_LINES)) {
+    const read = parseText(line, limits);
+    if (read === undefined && (unread += 1) > MAX_UNREAD) break;
+    if (read === undefined || !isOperation(read.value)) continue;
+    found.push(read.value);
+    isStrict &&= read.isStrict;
+  }
+  if (objects.length > MAX_LINES || unread > MAX_UNREAD) {
+    problems.add(
+      "surface/over-limit",
+      true,
+      undefined,
+      place,
+      `A text has more than ${MAX_LINES} lines that can be operations, or more than ${MAX_UNREAD} of them are no JSON. Fix: send fewer lines.`,
+    );
+  }
   if (found.length === 0) return undefined;
-  const isStrict = found.length === lines.length && found.every((one) => one?.isStrict === true);
-  return { value: found.map((one) => one?.value ?? null), isStrict };
+  return { value: found, isStrict: isStrict && found.length === lines.length };
 }
 
 function isObjectText(line: string): boolean {

@@ -25,6 +25,8 @@ import { Sources } from "./sources.js";
 import { readApp, readResource, readSandbox } from "./views.js";
 
 const HTML_TOOLS: ReadonlySet<string> = new Set(RENDERING_TOOLS.html);
+/** Apps and pages of one payload. */
+const MAX_VIEWS = 64;
 /** Activities of a page of its own: what is in them is data of that page. */
 const HTML_ACTIVITIES: ReadonlySet<string> = new Set(["mcp-apps", "open-generative-ui"]);
 /** A text of arguments is read again when it has grown by this factor, and at its end. */
@@ -206,11 +208,25 @@ class Model implements SurfaceModel {
         changes.remade = { operations, sourceId, agent };
       }
     }
-    for (const one of found) {
+    const views = found.filter((one) => one.kind !== "a2ui");
+    let length = 0;
+    for (const one of views) if (one.kind === "resource") length += one.html.length;
+    if (views.length > MAX_VIEWS || length > this.#limits.maxHtmlLength) {
+      changes.isSurface = true;
+      changes.problems.add(
+        "surface/over-limit",
+        true,
+        undefined,
+        sourceId,
+        `The payload has more than ${MAX_VIEWS} apps or pages, or their HTML is longer than maxHtmlLength. Fix: send fewer, or raise the limit.`,
+      );
+      return;
+    }
+    for (const one of views) {
       const isKnown = this.#sources.hasView(sourceId);
       if (one.kind === "app") {
         this.#sources.show(readApp(one.content, sourceId, isKnown), sourceId, changes);
-      } else if (one.kind === "resource") {
+      } else {
         const view = readResource(one, sourceId, isKnown, this.#limits, changes.problems);
         this.#sources.show(view, sourceId, changes);
       }

@@ -25,6 +25,7 @@ const DOMAINS: Readonly<Record<string, UrlUse>> = {
   baseUriDomains: "load",
 };
 const MAX_TEXTS = 1_000;
+const MAX_DOMAINS = 1_000;
 
 /** The view of an `mcp-apps` activity: the page fetches its HTML later. */
 export function readApp(content: JsonObject, sourceId: string, isKnown: boolean): View {
@@ -75,7 +76,18 @@ export function readResource(
   problems: Problems,
 ): View {
   const ui = ownMember(resource.meta, "ui");
-  const declared = [...declaredDomains(ownMember(ui, "csp"))];
+  const declared: SurfaceUrl[] = [];
+  for (const url of declaredDomains(ownMember(ui, "csp"))) {
+    if (declared.push(url) <= MAX_DOMAINS) continue;
+    problems.add(
+      "surface/over-limit",
+      true,
+      sourceId,
+      sourceId,
+      `The app asks for more than ${MAX_DOMAINS} domains. Fix: ask for fewer.`,
+    );
+    break;
+  }
   const parts = {
     html: resource.html,
     css: "",

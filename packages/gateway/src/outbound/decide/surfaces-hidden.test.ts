@@ -1,5 +1,5 @@
 import { canonicalJson, sha256Hex } from "@countersign/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createInProcess, frames } from "../../testing/in-process.js";
 
@@ -223,5 +223,22 @@ test("operations in lines, in base64 for URLs and in texts over the limit are ju
   for (const content of ordinary) {
     const result = { type: "TOOL_CALL_RESULT", messageId: "m", toolCallId: "c", content };
     expect(await deliveredOf([...call("search", {}), result])).toContain("TOOL_CALL_RESULT");
+  }
+});
+
+test("texts with many lines, pages or domains are undecided instead of slow", async () => {
+  const line = JSON.stringify(create);
+  const pages = { contents: Array.from({ length: 65 }, () => page(PINNED)) };
+  const csp = { connectDomains: Array.from({ length: 1_001 }, () => "api.example.org") };
+  const texts = [
+    ["{ a2ui }\n".repeat(300), line].join(""),
+    `${line}\n`.repeat(10_001),
+    JSON.stringify(pages),
+    JSON.stringify({ contents: [page(PINNED, { csp })] }),
+  ];
+  for (const content of texts) {
+    const result = { type: "TOOL_CALL_RESULT", messageId: "m", toolCallId: "c", content };
+    const delivered = await deliveredOf([...call("search", {}), result]);
+    expect(delivered).not.toContain("TOOL_CALL_RESULT");
   }
 });
