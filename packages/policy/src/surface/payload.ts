@@ -5,7 +5,6 @@ import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
 import { applyJsonPatch } from "@countersign/wire/reduce";
 import { CLIENT_PATCH_LIMITS } from "../classify/client-state.js";
 import type { ClientView } from "../classify/context.js";
-import type { SurfaceSettings } from "../compile/surface-settings.js";
 
 /** Characters of activities that the patches of one run may have read again: each patch is judged with all that it changes. */
 const MAX_REREAD = 256 * 1024 * 1024;
@@ -16,7 +15,10 @@ type Sender = { readonly agent?: string };
 /** What {@link SurfacePayloads} needs to know of its thread. */
 export type PayloadContext = {
   readonly client: Pick<ClientView, "activity">;
-  readonly settings: Pick<SurfaceSettings, "isRenderingActivity" | "isRenderingTool">;
+  readonly settings: {
+    isRenderingActivity(type: string): boolean;
+    isRenderingTool(name: string): boolean;
+  };
   /** Whether a message shows an interface now, whatever its type. */
   readonly draws?: (messageId: string) => boolean;
 };
