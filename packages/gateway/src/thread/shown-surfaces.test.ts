@@ -4,6 +4,7 @@ import type { SurfaceFacts } from "@countersign/surface";
 import { expect, test } from "vitest";
 import { button, drawing } from "../testing/surface-thread.js";
 import {
+  MAX_DRAFTS,
   MAX_SURFACE_LENGTH,
   MAX_SURFACES,
   MAX_SURFACES_LENGTH,
@@ -84,4 +85,29 @@ test("an event that changes no action writes no row", () => {
   const other = drawing("s", button("b", "go"), [{ id: "t", component: "Text", text: "2" }]);
   ledger.see(apply(other));
   expect(ledger.take()).toBeUndefined();
+});
+
+test("a run follows its newest surfaces without a button until they have one", () => {
+  const { table, ledger } = open();
+  const model = createSurfaceModel({ limits: { maxSurfaces: 2 * MAX_DRAFTS } });
+  const see = (id: number, ...parts: readonly object[][]): void =>
+    ledger.see(
+      model.apply({
+        kind: "activity",
+        messageId: `m${id}`,
+        activityType: "a2ui-surface",
+        content: { a2ui_operations: drawing(`s${id}`, ...parts) as never },
+      }),
+    );
+  see(0, button("b", "go"));
+  for (let id = 1; id <= MAX_DRAFTS + 1; id += 1) see(id, [{ id: "t", component: "Divider" }]);
+  for (const id of [0, 1, 2, MAX_DRAFTS + 1]) see(id, button("b", "again"));
+  const names = Array.from(table, ([, { surfaceId, actions = [] }]) => [
+    surfaceId,
+    ...actions.map(({ name }) => name),
+  ]);
+  expect(names.toSorted()).toEqual([
+    ["s0", "again"],
+    [`s${MAX_DRAFTS + 1}`, "again"],
+  ]);
 });

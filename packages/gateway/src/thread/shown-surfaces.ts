@@ -41,6 +41,8 @@ export type ActionState = {
 
 /** Surfaces that a thread keeps; the oldest go first. */
 export const MAX_SURFACES = 256;
+/** Surfaces of the open run that are followed until they have a button; then the oldest without one is forgotten. */
+export const MAX_DRAFTS = 1024;
 /** Characters of one surface's row as JSON. What does not fit cannot be clicked. */
 export const MAX_SURFACE_LENGTH = 64 * 1024;
 /** Characters of all rows of a thread together; the oldest surfaces go first. */
@@ -174,7 +176,18 @@ export class ShownSurfaces {
       entries: new Map(),
       earlier: this.#surfaces.get(key),
     });
+    this.#forgetDraft();
     return true;
+  }
+
+  /** A run may show any number of surfaces without a button. */
+  #forgetDraft(): void {
+    if (this.#drafts.size <= MAX_DRAFTS) return;
+    for (const key of this.#drafts.keys()) {
+      if (this.#surfaces.has(key)) continue;
+      this.#drafts.delete(key);
+      return;
+    }
   }
 
   /** Returns whether it changes what can be clicked. */

@@ -28,25 +28,30 @@ function checksOf(settings: AppSettings): SurfaceCheck[] {
       id: "ag_ui_apps.servers",
       code: "app_server",
       find: appFinding((component, surface) => {
-        const app = infoOf(component, surface, "app");
-        if (app === undefined) return undefined;
-        const names = [app.serverId, app.serverHash].filter((name) => name !== undefined);
-        const unknown = names.find((name) => !settings.allowsServer(name));
-        if (names.length > 0 && unknown === undefined) return undefined;
-        const server = unknown === undefined ? "none" : quoted(unknown);
-        return `is of the server ${server}, which the policy does not list`;
+        for (const { serverId, serverHash } of infosOf(component, surface, "app")) {
+          const names = [serverId, serverHash].filter((name) => name !== undefined);
+          const unknown = names.find((name) => !settings.allowsServer(name));
+          if (names.length > 0 && unknown === undefined) continue;
+          const server = unknown === undefined ? "none" : quoted(unknown);
+          return `is of the server ${server}, which the policy does not list`;
+        }
+        return undefined;
       }),
     },
     {
       id: "ag_ui_apps.resources",
       code: "app_resource",
       find: appFinding((component, surface) => {
-        const html = infoOf(component, surface, "html");
         const uri = component.componentType.slice(APP.length);
-        if (settings.allowsResource(uri, html?.hash)) return undefined;
-        return settings.allowsResource(uri, undefined)
-          ? `has HTML with the hash ${html?.hash ?? "none"}, which the policy does not list`
-          : "is a resource that the policy does not list";
+        if (!settings.allowsResource(uri, undefined)) {
+          return "is a resource that the policy does not list";
+        }
+        const unknown = infosOf(component, surface, "html").find(
+          ({ hash }) => !settings.allowsResource(uri, hash),
+        );
+        return unknown === undefined
+          ? undefined
+          : `has HTML with the hash ${unknown.hash}, which the policy does not list`;
       }),
     },
     {
@@ -86,7 +91,7 @@ function checksOf(settings: AppSettings): SurfaceCheck[] {
       find: firstComponent((component, surface) => {
         if (component.kind !== "html-sandbox") return undefined;
         if (!settings.allowsHtml) return "is HTML that the agent wrote";
-        const html = infoOf(component, surface, "html");
+        const [html] = infosOf(component, surface, "html");
         // The document has not begun.
         if (html === undefined) return undefined;
         const bytes = html.bytes + html.styleBytes + html.scriptBytes;
@@ -149,14 +154,21 @@ function appFinding(
   );
 }
 
-/** The known facts about the app or the HTML of a component: of this event, or from an earlier one. */
-function infoOf<Key extends "app" | "html">(
-  { sourceId, kind }: SurfaceComponent,
+/**
+ * The known facts about the app or the HTML of a component: of this event, or from an earlier one. One event can show
+ * several under one name, and a client draws any of them.
+ */
+function infosOf<Key extends "app" | "html">(
+  { sourceId, kind, componentType }: SurfaceComponent,
   { facts, shown }: SurfaceView,
   key: Key,
-): SurfaceInfo[Key] {
-  const infos = [...facts.surfaces, ...shown].filter(({ change }) => change !== "deleted");
-  return infos.find(
-    (info) => info.sourceId === sourceId && info.kind === kind && info[key] !== undefined,
-  )?.[key];
+): NonNullable<SurfaceInfo[Key]>[] {
+  const find = (infos: readonly SurfaceInfo[]): NonNullable<SurfaceInfo[Key]>[] =>
+    infos.flatMap((info) => {
+      const { change, componentType: type = componentType } = info;
+      const isOther = info.sourceId !== sourceId || info.kind !== kind || type !== componentType;
+      return isOther || change === "deleted" ? [] : (info[key] ?? []);
+    });
+  const now = find(facts.surfaces);
+  return now.length > 0 ? now : find(shown);
 }

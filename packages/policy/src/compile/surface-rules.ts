@@ -124,7 +124,12 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
         ({ surface }) => {
           for (const { name, args } of surface?.facts.functionCalls ?? []) {
             const { url } = args;
-            const what = typeof url === "string" ? refuseUrl(url, true, settings.urls) : undefined;
+            if (url === undefined) continue;
+            // Renderers bind, compute and coerce what is no text.
+            const isText = typeof url === "string";
+            const what = isText
+              ? refuseUrl(url, true, settings.urls)
+              : "a URL that is not written as text";
             if (what !== undefined) {
               return { reason: `the agent runs the function ${quoted(name)} with ${what}` };
             }

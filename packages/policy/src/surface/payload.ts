@@ -1,4 +1,4 @@
-import { isCountersignError, isJsonObject } from "@countersign/core";
+import { isCountersignError } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { SurfacePayload } from "@countersign/surface";
 import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
@@ -53,9 +53,9 @@ export class SurfacePayloads {
         return { kind: "result", toolCallId, content: content as JsonValue, ...sender };
       }
       case "RUN_FINISHED":
-        return isJsonObject(event.result)
-          ? { kind: "resource", sourceId: event.runId, content: event.result }
-          : undefined;
+        return event.result === undefined || event.result === null
+          ? undefined
+          : { kind: "resource", sourceId: event.runId, content: event.result as JsonValue };
       default:
         return undefined;
     }

@@ -267,8 +267,10 @@ function decodeCall(payload: JsonObject, operation: JsonObject, context: Context
     version: "1.0",
     place: context.place,
   };
-  if (typeof payload["call"] === "string") return [{ ...common, kind: "call", call: payload }];
-  malformed(context, "A function call has no name.");
+  const { call, args = {} } = payload;
+  if (typeof call === "string" && isJsonObject(args))
+    return [{ ...common, kind: "call", call: payload }];
+  malformed(context, "A function call has no name, or its arguments are not an object.");
   return [];
 }
 

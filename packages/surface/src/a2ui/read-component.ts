@@ -240,18 +240,20 @@ class ComponentReader {
   /** Addresses among the arguments of functions: `openUrl` also opens while a text is drawn. */
   #readCallUrls(): void {
     for (const { name, args, path, isBasic } of this.#resolver.calls) {
-      for (const [key, value] of Object.entries(args)) {
-        if (typeof value !== "string") continue;
+      for (const [key, argument] of Object.entries(args)) {
         const isOpened = name === "openUrl" && key === "url";
-        if (!isOpened && (isBasic || !(ADDRESS_KEY.test(key) || ADDRESS.test(value)))) continue;
-        const { paths, isExact } = this.#argumentOf(path, key);
-        this.#urls.push({
-          value,
-          use: "open",
-          path: `${path}/args/${escapeSegment(key)}`,
-          dataPaths: paths,
-          isExact,
-        });
+        // Renderers coerce what they open; a function of another catalogue may read any text of its arguments.
+        const texts = isOpened ? [coerced(argument)] : isBasic ? [] : textsIn(argument, key);
+        for (const value of texts) {
+          const { paths, isExact } = this.#argumentOf(path, key);
+          this.#urls.push({
+            value,
+            use: "open",
+            path: `${path}/args/${escapeSegment(key)}`,
+            dataPaths: paths,
+            isExact,
+          });
+        }
       }
     }
   }
@@ -340,6 +342,17 @@ class ComponentReader {
     );
     return segments && `/${segments.map(escapeSegment).join("/")}`;
   }
+}
+
+/** The addresses in an argument. */
+function textsIn(value: JsonValue, key: string): string[] {
+  if (typeof value === "string") {
+    return ADDRESS_KEY.test(key) || ADDRESS.test(value) ? [value] : [];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    textsIn(item, Array.isArray(value) ? key : name),
+  );
 }
 
 /** Properties that no label is made of. */

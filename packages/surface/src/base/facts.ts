@@ -159,6 +159,8 @@ export interface SurfaceInfo {
   /** Whether the page sends the whole data model with every message. */
   readonly sendDataModel: boolean;
   readonly theme: JsonValue | undefined;
+  /** Of an MCP App and of HTML the type of its component: one payload can have several. */
+  readonly componentType?: string;
   /** Only of an MCP App. */
   readonly app: McpAppFacts | undefined;
   /** Only of HTML: of an MCP App's resource or an open generative UI. */

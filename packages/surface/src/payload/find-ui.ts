@@ -29,6 +29,32 @@ export function findUi(value: JsonValue, problems: Problems, limits: SurfaceLimi
   return found;
 }
 
+/**
+ * Finds the operations in a value that a client draws whatever its form is, below any member: renderers of
+ * an application have names of their own.
+ */
+export function findOperations(
+  value: JsonValue,
+  problems: Problems,
+  limits: SurfaceLimits,
+  place = "",
+  depth = 0,
+): { readonly operations: readonly JsonValue[]; readonly place: string }[] {
+  if (typeof value === "string") {
+    const parsed = parseUi(value, place, problems, limits);
+    if (parsed === undefined || depth > MAX_DEPTH) return [];
+    const found = findOperations(parsed.value, problems, limits, place, depth + 1);
+    if (!parsed.isStrict && found.length > 0) reportAmbiguous(problems, place);
+    return found;
+  }
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value) && value.some(isOperation)) return [{ operations: value, place }];
+  const below = Object.entries(value).flatMap(([key, inner]) =>
+    findOperations(inner, problems, limits, `${place}/${key}`, depth + 1),
+  );
+  return isOperation(value) ? [{ operations: [value], place }, ...below] : below;
+}
+
 function look(
   value: JsonValue,
   place: string,
@@ -42,7 +68,7 @@ function look(
     look(inner, at, depth + 1, found, problems, limits);
   if (typeof value === "string") {
     const before = found.length;
-    const parsed = parseUi(value, limits);
+    const parsed = parseUi(value, place, problems, limits);
     if (parsed === undefined) return;
     below(parsed.value, place);
     if (!parsed.isStrict && found.length > before) {
@@ -91,7 +117,8 @@ function lookOperations(
   problems: Problems,
   limits: SurfaceLimits,
 ): void {
-  const parsed = typeof operations === "string" ? parseUi(operations, limits) : undefined;
+  const parsed =
+    typeof operations === "string" ? parseUi(operations, place, problems, limits) : undefined;
   const list = typeof operations === "string" ? parsed?.value : operations;
   if (parsed?.isStrict === false) reportAmbiguous(problems, place);
   if (Array.isArray(list)) found.push({ kind: "a2ui", operations: list, place });
@@ -125,26 +152,98 @@ function lookResource(
   } else if (body !== undefined && resource !== value) below(body, `${place}/resource/text`);
 }
 
-/** Base64 as browsers decode it: without its padding, with white space. */
+/** Base64 as the most lenient program decodes it: without padding, for URLs, with other characters between. */
 function decodeBlob(blob: string): string | undefined {
   try {
-    const bytes = Uint8Array.from(atob(blob), (character) => character.charCodeAt(0));
+    const plain = blob.replaceAll("-", "+").replaceAll("_", "/");
+    const text = plain.replaceAll(/[^A-Za-z\d+/]/g, "");
+    const binary = atob(text.length % 4 === 1 ? text.slice(0, -1) : text);
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
     return new TextDecoder().decode(bytes);
   } catch {
     return undefined;
   }
 }
 
-/** The JSON of a text; undefined when it is none for any client. */
+interface Parsed {
+  readonly value: JsonValue;
+  readonly isStrict: boolean;
+}
+
+/** The JSON of a text, or of its lines; undefined when it is none for any client. */
 function parseUi(
   text: string,
+  place: string,
+  problems: Problems,
   limits: SurfaceLimits,
-): { readonly value: JsonValue; readonly isStrict: boolean } | undefined {
+): Parsed | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
+  if (text.length > limits.maxModelLength) {
+    if (NAMES_UI.test(text)) {
+      problems.add(
+        "surface/over-limit",
+        true,
+        undefined,
+        place,
+        "A text that can be user interface is longer than maxModelLength. Fix: send a smaller surface, or raise the limit.",
+      );
+    }
+    return undefined;
+  }
+  return parseText(text, limits) ?? parseLines(text, place, problems, limits);
+}
+
+/** What each form of an interface has; an escaped letter or digit could hide it. */
+const NAMES_UI =
+  /a2ui|resourceUri|ui:|Surface|updateComponents|updateDataModel|callFunction|callRendererFunction|beginRendering|dataModelUpdate|\\u00[2-7]/i;
+
+function parseText(text: string, limits: SurfaceLimits): Parsed | undefined {
   try {
     return { value: parseJson(text, { maxBytes: limits.maxModelLength }), isStrict: true };
   } catch {
-    const value = text.length > limits.maxModelLength ? undefined : parseLeniently(text);
+    const value = parseLeniently(text);
     return value === undefined ? undefined : { value, isStrict: false };
   }
+}
+
+const MAX_LINES = 10_000;
+const MAX_UNREAD = 256;
+
+/** A2UI streams have one operation in each line. A client may skip lines that are none. */
+function parseLines(
+  text: string,
+  place: string,
+  problems: Problems,
+  limits: SurfaceLimits,
+): Parsed | undefined {
+  if (!NAMES_UI.test(text)) return undefined;
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
+  const objects = lines.filter((line) => NAMES_UI.test(line) && isObjectText(line));
+  const found: JsonValue[] = [];
+  let isStrict = true;
+  let unread = 0;
+  for (const line of objects.slice(0, MAX_LINES)) {
+    const read = parseText(line, limits);
+    if (read === undefined && (unread += 1) > MAX_UNREAD) break;
+    if (read === undefined || !isOperation(read.value)) continue;
+    found.push(read.value);
+    isStrict &&= read.isStrict;
+  }
+  if (objects.length > MAX_LINES || unread > MAX_UNREAD) {
+    problems.add(
+      "surface/over-limit",
+      true,
+      undefined,
+      place,
+      `A text has more than ${MAX_LINES} lines that can be operations, or more than ${MAX_UNREAD} of them are no JSON. Fix: send fewer lines.`,
+    );
+  }
+  if (found.length === 0) return undefined;
+  return { value: found, isStrict: isStrict && found.length === lines.length };
+}
+
+function isObjectText(line: string): boolean {
+  const text = line.trim();
+  return text.startsWith("{") && text.endsWith("}");
 }

@@ -16,7 +16,8 @@ import type {
 import { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "../base/channels.js";
 import { Changes } from "./changes.js";
 import { resolveSurfaceLimits } from "../base/limits.js";
-import { findUi } from "../payload/find-ui.js";
+import { findOperations, findUi } from "../payload/find-ui.js";
+import type { FoundUi } from "../payload/find-ui.js";
 import { readPartialObject } from "../payload/partial-json.js";
 import { Problems } from "../base/problems.js";
 import { Work } from "../base/work.js";
@@ -24,6 +25,10 @@ import { Sources } from "./sources.js";
 import { readApp, readResource, readSandbox } from "./views.js";
 
 const HTML_TOOLS: ReadonlySet<string> = new Set(RENDERING_TOOLS.html);
+/** Apps and pages of one payload. */
+const MAX_VIEWS = 64;
+/** Activities of a page of its own: what is in them is data of that page. */
+const HTML_ACTIVITIES: ReadonlySet<string> = new Set(["mcp-apps", "open-generative-ui"]);
 /** A text of arguments is read again when it has grown by this factor, and at its end. */
 const GROWTH = 1.25;
 /** Calls whose arguments are followed at once; of others only the whole text is read. */
@@ -151,14 +156,20 @@ class Model implements SurfaceModel {
     const isHtml =
       isJsonObject(content) && (activityType === "open-generative-ui" || isSandbox(content));
     if (isHtml) this.#sandbox(content, messageId, content["generating"] === false, changes);
-    // The type says what a client draws, and a delta may change it: everything there is judged.
-    if (this.#found(content, messageId, agent, changes, true) || isHtml) return;
     const isDrawn = this.#activities.has(activityType) || this.#sources.has(messageId);
+    // The type says what a client draws, and a delta may change it: everything there is judged.
+    const found = findUi(content, changes.problems, this.#limits);
+    if (isDrawn && !HTML_ACTIVITIES.has(activityType) && isJsonObject(content)) {
+      this.#addOthers(content, found, changes);
+      addComponents(content, undefined, found);
+    }
+    this.#show(found, messageId, agent, changes, true);
+    if (found.length > 0 || isHtml) return;
     // The activity's earlier picture is gone, whatever it is now.
     this.#sources.remove(messageId, changes);
     if (!isDrawn) return;
     changes.isSurface = true;
-    if (isJsonObject(content)) return;
+    if (isJsonObject(content) && (content["resourceUri"] ?? null) === null) return;
     changes.problems.add(
       "surface/unreadable",
       true,
@@ -177,6 +188,19 @@ class Model implements SurfaceModel {
     isWhole: boolean,
   ): boolean {
     const found = findUi(content, changes.problems, this.#limits);
+    // A text that could not be read.
+    if (changes.problems.list.length > 0) changes.isSurface = true;
+    this.#show(found, sourceId, agent, changes, isWhole);
+    return found.length > 0;
+  }
+
+  #show(
+    found: readonly FoundUi[],
+    sourceId: string,
+    agent: string | undefined,
+    changes: Changes,
+    isWhole: boolean,
+  ): void {
     const operations = found.filter((one) => one.kind === "a2ui");
     if (operations.length > 0 || (isWhole && this.#sources.has(sourceId))) {
       changes.isSurface = true;
@@ -184,16 +208,29 @@ class Model implements SurfaceModel {
         changes.remade = { operations, sourceId, agent };
       }
     }
-    for (const one of found) {
+    const views = found.filter((one) => one.kind !== "a2ui");
+    let length = 0;
+    for (const one of views) if (one.kind === "resource") length += one.html.length;
+    if (views.length > MAX_VIEWS || length > this.#limits.maxHtmlLength) {
+      changes.isSurface = true;
+      changes.problems.add(
+        "surface/over-limit",
+        true,
+        undefined,
+        sourceId,
+        `The payload has more than ${MAX_VIEWS} apps or pages, or their HTML is longer than maxHtmlLength. Fix: send fewer, or raise the limit.`,
+      );
+      return;
+    }
+    for (const one of views) {
       const isKnown = this.#sources.hasView(sourceId);
       if (one.kind === "app") {
         this.#sources.show(readApp(one.content, sourceId, isKnown), sourceId, changes);
-      } else if (one.kind === "resource") {
+      } else {
         const view = readResource(one, sourceId, isKnown, this.#limits, changes.problems);
         this.#sources.show(view, sourceId, changes);
       }
     }
-    return found.length > 0;
   }
 
   #sandbox(content: JsonObject, sourceId: string, isComplete: boolean, changes: Changes): void {
@@ -223,18 +260,13 @@ class Model implements SurfaceModel {
       this.#sandbox(members, toolCallId, complete, changes);
       return;
     }
-    const operations = operationsOf(members, open);
-    if (operations !== undefined) {
-      const found = [{ operations, place: "" }];
-      if (this.#sources.applyOperations(found, toolCallId, agent, true, changes)) {
-        changes.remade = { operations: found, sourceId: toolCallId, agent };
-      }
-    } else if (complete) {
-      const before = changes.problems.list.length;
-      if (this.#found(members, toolCallId, agent, changes, true)) return;
-      const values = Object.values(members);
-      const isFound = values.some((value) => this.#found(value, toolCallId, agent, changes, true));
-      if (isFound || changes.problems.list.length > before) return;
+    const before = changes.problems.list.length;
+    const found: FoundUi[] = complete ? findUi(members, changes.problems, this.#limits) : [];
+    if (complete) this.#addOthers(members, found, changes);
+    addComponents(members, open, found);
+    if (found.length > 0) {
+      this.#show(found, toolCallId, agent, changes, true);
+    } else if (complete && changes.problems.list.length === before) {
       changes.problems.add(
         "surface/unreadable",
         true,
@@ -242,6 +274,14 @@ class Model implements SurfaceModel {
         toolCallId,
         "The arguments of the rendering tool have no components. Fix: send surfaceId and components.",
       );
+    }
+  }
+
+  /** Adds the operations below any member to those that are where reference clients look. */
+  #addOthers(content: JsonObject, found: FoundUi[], { problems }: Changes): void {
+    const known = new Set(found.map((one) => one.kind === "a2ui" && one.place));
+    for (const one of findOperations(content, problems, this.#limits)) {
+      if (!known.has(one.place)) found.push({ kind: "a2ui", ...one });
     }
   }
 
@@ -273,6 +313,12 @@ class Model implements SurfaceModel {
     this.#openCalls.set(toolCallId, Math.max(text.length, 1));
     return readPartialObject(text);
   }
+}
+
+/** Adds the components that stand beside the id of their surface. */
+function addComponents(members: JsonObject, open: string | undefined, found: FoundUi[]): void {
+  const operations = operationsOf(members, open);
+  if (operations !== undefined) found.unshift({ kind: "a2ui", operations, place: "" });
 }
 
 /** The operations that middleware makes of the arguments of `render_a2ui`. */

@@ -135,7 +135,7 @@ export class Sources {
     const before = source.view;
     source.view = view;
     changes.onUndo(() => (source.view = before));
-    changes.infos.set(source, view.info);
+    changes.infos.set(view, view.info);
     const isSame = before?.component.subtreeHash === view.component.subtreeHash;
     if (!isSame) changes.components.push(view.component);
     if (before !== undefined && before.component.componentType !== view.component.componentType) {
@@ -477,7 +477,8 @@ export class Sources {
       for (const surface of source.surfaces.values()) length += surface.length;
       if (source.surfaces.size === 0 && source.view === undefined) this.#forget(source, changes);
       else if (count > this.#limits.maxSurfaces || length > this.#limits.maxModelLength) {
-        if (!isChanged && !changes.infos.has(source)) this.#forget(source, changes);
+        const isShown = source.view !== undefined && changes.infos.has(source.view);
+        if (!isChanged && !isShown) this.#forget(source, changes);
         else if (source.surfaces.size > this.#limits.maxSurfaces) {
           changes.problems.add(
             "surface/over-limit",

@@ -25,6 +25,7 @@ const DOMAINS: Readonly<Record<string, UrlUse>> = {
   baseUriDomains: "load",
 };
 const MAX_TEXTS = 1_000;
+const MAX_DOMAINS = 1_000;
 
 /** The view of an `mcp-apps` activity: the page fetches its HTML later. */
 export function readApp(content: JsonObject, sourceId: string, isKnown: boolean): View {
@@ -55,11 +56,11 @@ export function readApp(content: JsonObject, sourceId: string, isKnown: boolean)
   );
   return {
     component,
-    info: createInfo(sourceId, "mcp-app", isKnown, {
+    info: createInfo(component, isKnown, {
       app: {
         resourceUri,
-        serverId: textOf(serverId),
-        serverHash: textOf(serverHash),
+        serverId: nameOf(serverId),
+        serverHash: nameOf(serverHash),
         hasToolInput: isJsonObject(toolInput),
       },
     }),
@@ -75,19 +76,17 @@ export function readResource(
   problems: Problems,
 ): View {
   const ui = ownMember(resource.meta, "ui");
-  const csp = ownMember(ui, "csp");
   const declared: SurfaceUrl[] = [];
-  for (const [name, use] of Object.entries(DOMAINS)) {
-    const domains = ownMember(csp, name);
-    for (const domain of Array.isArray(domains) ? domains : []) {
-      declared.push({
-        value: String(domain),
-        use,
-        path: `/_meta/ui/csp/${name}`,
-        dataPaths: [],
-        isExact: true,
-      });
-    }
+  for (const url of declaredDomains(ownMember(ui, "csp"))) {
+    if (declared.push(url) <= MAX_DOMAINS) continue;
+    problems.add(
+      "surface/over-limit",
+      true,
+      sourceId,
+      sourceId,
+      `The app asks for more than ${MAX_DOMAINS} domains. Fix: ask for fewer.`,
+    );
+    break;
   }
   const parts = {
     html: resource.html,
@@ -114,7 +113,23 @@ export function readResource(
       texts: reading?.texts ?? [],
     },
   );
-  return { component, info: createInfo(sourceId, "mcp-app", isKnown, { html: reading?.facts }) };
+  return { component, info: createInfo(component, isKnown, { html: reading?.facts }) };
+}
+
+/** Every domain that an app asks for; what has another shape is one too, which no list has. */
+function* declaredDomains(csp: JsonValue | undefined): Iterable<SurfaceUrl> {
+  if (csp === undefined || csp === null) return;
+  const lists = isJsonObject(csp) ? csp : { csp };
+  for (const [name, domains] of Object.entries(lists)) {
+    const use = Object.hasOwn(DOMAINS, name) ? DOMAINS[name] : undefined;
+    const path = `/_meta/ui/csp/${use === undefined ? "other" : name}`;
+    for (const domain of Array.isArray(domains) ? domains : domains === null ? [] : [domains]) {
+      // A text in place of a list is no domain: clients take it in different ways.
+      const isDomain = typeof domain === "string" && Array.isArray(domains);
+      const value = isDomain ? domain : JSON.stringify(domain);
+      yield { value, use: use ?? "connect", path, dataPaths: [], isExact: true };
+    }
+  }
 }
 
 /** An open generative UI: HTML, styles and scripts, whole or in pieces. */
@@ -152,7 +167,7 @@ export function readSandbox(
   );
   return {
     component,
-    info: createInfo(sourceId, "html-sandbox", isKnown, { html: reading?.facts }),
+    info: createInfo(component, isKnown, { html: reading?.facts }),
   };
 }
 
@@ -222,8 +237,7 @@ function createComponent(
 }
 
 function createInfo(
-  sourceId: string,
-  kind: "mcp-app" | "html-sandbox",
+  { sourceId, kind, componentType }: SurfaceComponent,
   isKnown: boolean,
   parts: Partial<Pick<SurfaceInfo, "app" | "html">>,
 ): SurfaceInfo {
@@ -236,6 +250,7 @@ function createInfo(
     catalogueId: undefined,
     sendDataModel: false,
     theme: undefined,
+    componentType,
     app: parts.app,
     html: parts.html,
   };
@@ -260,6 +275,8 @@ function collectTexts(value: JsonValue, into: string[]): void {
   }
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
+/** A name of a server; what is no text stands beside the others, as a name that no list has. */
+function nameOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
