@@ -202,6 +202,7 @@ function createComponent(
     props: Object.keys(resolved).toSorted(),
     resolved,
     label: "",
+    visibleLabel: "",
     isLabelExact: false,
     accessibilityLabel: undefined,
     actions: [],
