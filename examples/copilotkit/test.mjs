@@ -22,6 +22,7 @@ const { startBrowser } = await import("../../testkit/dist/browser.js");
 const { PHISHING } = await import("./agent.mjs");
 const { startApp } = await import("./app.mjs");
 const { checkClients } = await import("./test-clients.mjs");
+const { checkRecorded } = await import("./test-recorded.mjs");
 const { checkInFront } = await import("./test-in-front.mjs");
 
 const ANSWER = "Order #1024 has shipped and arrives on Tuesday.";
@@ -130,6 +131,7 @@ await check("a port that is taken or none is told in one line, with exit code 1"
   assert.equal(none.status, 1);
 });
 await checkClients({ check });
+await checkRecorded({ check });
 await check("neither page nor runtime spoke to another machine", () =>
   assert.deepEqual([...outside], []),
 );

@@ -189,6 +189,7 @@ function componentOf(one: ComponentCase): SurfaceComponent {
     props: Object.keys(resolved).toSorted(),
     resolved,
     label,
+    visibleLabel: label,
     isLabelExact: true,
     accessibilityLabel: one.accessibility_label,
     actions:

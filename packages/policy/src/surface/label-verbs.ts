@@ -99,12 +99,23 @@ function compileVerbs(): Verbs {
 }
 
 /**
- * How the texts of a component contradict each other or its actions; undefined when they do not. The
- * sentence names words of the lists and never the text itself.
+ * How the texts of a component contradict each other or its actions; undefined when they do not. A
+ * text that is not on the screen must not make a lying button look honest, so the visible label is
+ * also compared by itself. The sentence names words of the lists and never the text itself.
  */
 export function findContradiction(component: SurfaceComponent): string | undefined {
-  const { label, accessibilityLabel: spoken, actions } = component;
-  if (actions.length === 0) return undefined;
+  if (component.actions.length === 0) return undefined;
+  for (const label of new Set([component.label, component.visibleLabel])) {
+    const contradiction = contradictionOf(label, component);
+    if (contradiction !== undefined) return contradiction;
+  }
+  return undefined;
+}
+
+function contradictionOf(
+  label: string,
+  { accessibilityLabel: spoken, actions }: SurfaceComponent,
+): string | undefined {
   const { harmIn, promiseOf } = verbs();
   const promise = promiseOf(label);
   const spokenPromise = spoken === undefined ? undefined : promiseOf(spoken);

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { createSurfaceModel } from "@countersign/surface";
 import type { SurfaceModel, SurfacePayload } from "@countersign/surface";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { classifyEvent } from "../classify/event.js";
 import { compilePolicy } from "../compile/compile.js";
@@ -148,4 +149,125 @@ test("HTML of an agent is blocked", () => {
     content: { html: ["<p>hello</p>"], htmlComplete: true, generating: false },
   });
   expect(ruleOf(html)).toBe("ag_ui_apps.html");
+});
+
+/** Parts with the word "Delete" where no person sees it before a click; `of` is the id of the part. */
+const HIDDEN: readonly ((of: string) => JsonValue[])[] = [
+  (of) => [
+    { id: of, component: "Modal", trigger: `${of}t`, content: `${of}c` },
+    { id: `${of}t`, component: "Divider" },
+    { id: `${of}c`, component: "Text", text: "Delete" },
+  ],
+  (of) => [
+    {
+      id: of,
+      component: "Tabs",
+      tabs: [
+        { title: "Invoice", child: `${of}t` },
+        { title: "More", child: `${of}c` },
+      ],
+    },
+    { id: `${of}t`, component: "Divider" },
+    { id: `${of}c`, component: "Card", child: `${of}d` },
+    { id: `${of}d`, component: "Text", text: { path: "/harm" } },
+  ],
+  (of) => [
+    { id: of, component: "Image", url: "https://images.example.org/a", description: "Delete" },
+  ],
+  (of) => [
+    { id: of, component: "Video", url: "https://images.example.org/a", description: "Delete" },
+  ],
+  (of) => [{ id: of, component: "Icon", name: "delete" }],
+  (of) => [{ id: of, component: "Divider", note: "Delete" }],
+  (of) => [{ id: of, component: "DateTimeInput", label: "Delete", value: { path: "/date" } }],
+  (of) => [
+    { id: of, component: "TextField", label: "Name", placeholder: "Delete", value: { path: "/n" } },
+  ],
+  (of) => [{ id: of, component: "MultipleChoice", label: "Delete", options: [] }],
+  (of) => [
+    { id: of, component: "Text", text: "", note: `${of}c` },
+    { id: `${of}c`, component: "Text", text: "Delete" },
+  ],
+  (of) => [{ id: of, component: "Text", text: { path: "/object" } }],
+  (of) => [
+    {
+      id: of,
+      component: "Text",
+      text: { call: "formatDate", args: { value: "Delete 1", format: "y" } },
+    },
+  ],
+];
+const hidden = fc.array(fc.constantFrom(...HIDDEN), { minLength: 1, maxLength: 4 });
+const drawnButton = (
+  text: string,
+  name: string,
+  parts: readonly ((of: string) => JsonValue[])[],
+  isFirst: boolean,
+): SurfacePayload => {
+  const ids = parts.map((_, index) => `h${index}`);
+  const children = isFirst ? [...ids, "t"] : ["t", ...ids];
+  return surface(
+    [
+      { id: "root", component: "Button", child: "all", action: { event: { name } } },
+      { id: "all", component: "Row", children },
+      { id: "t", component: "Text", text },
+      ...parts.flatMap((part, index) => part(`h${index}`)),
+    ],
+    { harm: "Delete", object: { a: "Delete" } },
+  );
+};
+
+test("no invisible part makes a lying button look honest", () => {
+  const promise = fc.constantFrom("View", "Close", "Not now", "Ansehen");
+  const harm = fc.constantFrom("delete_account", "payNow", "transfer");
+  const property = fc.property(
+    promise,
+    harm,
+    hidden,
+    fc.boolean(),
+    (text, name, parts, isFirst) => {
+      const shown = show(createSurfaceModel(), drawnButton(text, name, parts, isFirst));
+      expect(ruleOf(shown)).toBe("ag_ui_surfaces.labels");
+    },
+  );
+  fc.assert(property, { numRuns: 300 });
+});
+
+test("a button that says what it does passes with any picture, icon, modal or tab in it", () => {
+  const honest = fc.constantFrom<[string, string]>(
+    ["Delete", "delete_account"],
+    ["Pay now", "payNow"],
+    ["View invoice", "view_invoice"],
+    ["", "delete_account"],
+  );
+  const property = fc.property(honest, hidden, fc.boolean(), ([text, name], parts, isFirst) => {
+    const shown = show(createSurfaceModel(), drawnButton(text, name, parts, isFirst));
+    expect(ruleOf(shown)).toBeUndefined();
+  });
+  fc.assert(property, { numRuns: 300 });
+});
+
+test.each(["View of the house", "Close", "Details"])(
+  "a picture described as %s does not block a button with an honest text",
+  (description) => {
+    const picture = (of: string): JsonValue[] => [
+      { id: of, component: "Image", url: "https://images.example.org/a", description },
+      { id: `${of}x`, component: "Icon", name: "close" },
+    ];
+    for (const isFirst of [true, false]) {
+      const shown = show(createSurfaceModel(), drawnButton("Delete", "delete", [picture], isFirst));
+      expect(ruleOf(shown)).toBeUndefined();
+    }
+  },
+);
+
+test("texts of a tab that is open and of the entry point of a modal count", () => {
+  const parts = (of: string): JsonValue[] => [
+    { id: of, component: "Tabs", tabs: [{ title: "Invoice", child: `${of}m` }] },
+    { id: `${of}m`, component: "Modal", trigger: `${of}t`, content: `${of}c` },
+    { id: `${of}t`, component: "Text", text: "Delete it" },
+    { id: `${of}c`, component: "Text", text: "Sure?" },
+  ];
+  const shown = show(createSurfaceModel(), drawnButton("View", "delete", [parts], false));
+  expect(ruleOf(shown)).toBeUndefined();
 });

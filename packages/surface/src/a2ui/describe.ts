@@ -56,7 +56,9 @@ export function describeInstance(
   }
   const componentType = `a2ui:${definition.type}`;
   // Rules look for words in labels, which costs more than to hash a text.
-  const labels = isActing(instance) ? subtree.label.length * 16 : 0;
+  const { label, visibleLabel } = subtree;
+  const read = label.length + (visibleLabel === label ? 0 : visibleLabel.length);
+  const labels = isActing(instance) ? read * 16 : 0;
   instance.cost = subtree.form.length + labels;
   return {
     componentType,
@@ -70,7 +72,8 @@ export function describeInstance(
     catalogueId: definition.catalogueId,
     props: Object.keys(definition.props).toSorted(),
     resolved: own.resolved,
-    label: subtree.label,
+    label,
+    visibleLabel,
     isLabelExact: subtree.isExact,
     accessibilityLabel: own.accessibilityLabel,
     actions: own.actions,
@@ -96,6 +99,7 @@ const PARTLY_SHOWN: ReadonlySet<string> = new Set(["Modal", "Tabs"]);
 
 interface Subtree {
   readonly label: string;
+  readonly visibleLabel: string;
   readonly isExact: boolean;
   readonly isOverLimit: boolean;
   /** The parts that the hash covers. */
@@ -106,28 +110,42 @@ interface Subtree {
 function readSubtree(instance: Instance, limits: SurfaceLimits, work: Work): Subtree {
   const isWhole = isActing(instance);
   const labels: string[] = [];
+  const visibleLabels: string[] = [];
   const forms: string[] = [];
   let length = 0;
   let count = 0;
   let isExact = true;
-  const open = [instance];
+  const result = (isOverLimit: boolean): Subtree => ({
+    label: labels.join(" "),
+    visibleLabel: visibleLabels.join(" "),
+    isExact: isExact && !isOverLimit,
+    isOverLimit,
+    form: forms.join("\n"),
+  });
+  const open = [{ instance, isVisible: true }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     count += 1;
     work.step();
-    if (count > limits.maxLabelComponents || length > limits.maxTextLength) {
-      return { label: labels.join(" "), isExact: false, isOverLimit: true, form: forms.join("\n") };
-    }
-    const { own, definition } = next;
+    if (count > limits.maxLabelComponents || length > limits.maxTextLength) return result(true);
+    const { instance: part, isVisible } = next;
+    const { own, definition } = part;
     // A part of it is not on the screen.
     if (isWhole && PARTLY_SHOWN.has(definition.type)) isExact = false;
     labels.push(...own.labels);
+    if (isVisible) visibleLabels.push(...own.visibleLabels);
     for (const label of own.labels) length += label.length + 1;
-    isExact &&= own.isLabelExact && hasAllChildren(next);
-    next.form ??= formOf(next);
-    forms.push(next.form);
-    if (isWhole) for (const child of next.slots.flat().toReversed()) open.push(child);
+    isExact &&= own.isLabelExact && hasAllChildren(part);
+    part.form ??= formOf(part);
+    forms.push(part.form);
+    if (!isWhole) break;
+    for (let slot = part.slots.length - 1; slot >= 0; slot -= 1) {
+      const isDrawn = isVisible && part.references[slot]?.isVisible === true;
+      for (const child of (part.slots[slot] ?? []).toReversed()) {
+        open.push({ instance: child, isVisible: isDrawn });
+      }
+    }
   }
-  return { label: labels.join(" "), isExact, isOverLimit: false, form: forms.join("\n") };
+  return result(false);
 }
 
 /** What a person sees and sends with a component by itself, as one line. */

@@ -118,7 +118,17 @@ const BASIC_FUNCTIONS: ReadonlyMap<string, BasicFunction> = new Map([
     formatted(({ currency }) => ({ style: "currency", currency: shownAs(currency) })),
   ],
   // Patterns may contain quoted words, which are among the texts of the component.
-  ["formatDate", assumed(({ value }) => (value === undefined ? undefined : shownAs(value)))],
+  // Renderers draw the words of the value nowhere.
+  [
+    "formatDate",
+    assumed(({ value }) =>
+      value === undefined
+        ? undefined
+        : shownAs(value)
+            .replaceAll(/\p{L}+/gu, " ")
+            .trim(),
+    ),
+  ],
   [
     "pluralize",
     assumed((args) => {

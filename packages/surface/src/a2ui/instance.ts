@@ -36,6 +36,7 @@ export type SurfaceSettings = Pick<
 const UNREAD: OwnFacts = {
   resolved: {},
   labels: [],
+  visibleLabels: [],
   isLabelExact: true,
   accessibilityLabel: undefined,
   actions: [],

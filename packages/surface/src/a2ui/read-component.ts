@@ -13,12 +13,15 @@ import { coerced, shownAs } from "./functions.js";
 import { absolutePath, escapeSegment, isDynamic, Resolver } from "./resolve.js";
 import type { Resolved, Scope } from "./resolve.js";
 import { dataSegments } from "./data-model.js";
+import { textsAt, visibleTexts } from "./visible-parts.js";
 
 /** A drawn component by itself, without its children. */
 export interface OwnFacts {
   readonly resolved: JsonObject;
   /** Texts that its label is made of. */
   readonly labels: readonly string[];
+  /** Those of them that are on the screen before a person opens anything. */
+  readonly visibleLabels: readonly string[];
   readonly isLabelExact: boolean;
   readonly accessibilityLabel: string | undefined;
   readonly actions: readonly SurfaceAction[];
@@ -77,9 +80,14 @@ class ComponentReader {
     const inputs = this.#inputs(resolved);
     const accessibility = resolved["accessibility"];
     const spoken = isJsonObject(accessibility) ? accessibility["label"] : undefined;
+    const { table, type } = this.#definition;
+    const labels = [...this.#orderedLabels(resolved), ...this.#labels];
     return {
       resolved,
-      labels: [...this.#orderedLabels(resolved), ...this.#labels],
+      labels,
+      // What another catalogue draws is not known here.
+      visibleLabels:
+        table === undefined ? labels : visibleTexts(type, resolved, this.#scope.isLegacy),
       isLabelExact: this.#isLabelExact,
       accessibilityLabel: spoken === undefined || spoken === null ? undefined : shownAs(spoken),
       actions: this.#actions,
@@ -290,16 +298,7 @@ class ComponentReader {
 
   /** Labels of a basic component in the order of its table, so that two renderers read the same. */
   #orderedLabels(resolved: JsonObject): readonly string[] {
-    const texts: string[] = [];
-    for (const path of this.#definition.table?.labels ?? []) {
-      const [outer = "", inner] = path.split("/");
-      const value = Object.hasOwn(resolved, outer) ? resolved[outer] : undefined;
-      if (inner === undefined) texts.push(shownAs(value));
-      else if (Array.isArray(value)) {
-        for (const item of value) if (isJsonObject(item)) texts.push(shownAs(item[inner]));
-      }
-    }
-    return texts.filter((text) => text !== "");
+    return textsAt(this.#definition.table?.labels ?? [], resolved, shownAs);
   }
 
   #inputs(resolved: JsonObject): SurfaceInput[] {

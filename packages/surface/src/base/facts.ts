@@ -116,6 +116,12 @@ export interface SurfaceComponent {
    */
   readonly label: string;
   /**
+   * The part of `label` that is on the screen before a person opens anything: without the content of
+   * modals and closed tabs, descriptions of images, names of icons, placeholders, and properties that
+   * the basic catalogue does not have. Of components of other catalogues everything.
+   */
+  readonly visibleLabel: string;
+  /**
    * False when a client may show other text: a function of the client's locale or of an unknown
    * catalogue, a subtree over a limit, a child that is not there yet, a binding that an input changes.
    */

@@ -1,36 +1,61 @@
-import { Session } from "node:inspector";
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build, defaultServerConditions } from "vite";
+import type { Cost } from "./measured-model.js";
 
-/** Counts blocks of this package's code as they run: a measure of cost that no timer and no other process changes. */
+/** Optimized code does not count every call that it has inlined. */
+const COUNT_EXACTLY = ["--no-opt", "--no-maglev", "--no-sparkplug"];
+
+/**
+ * Counts the blocks of code that events run, in a process of their own: a measure of cost that no
+ * timer, no other process and no other test file changes.
+ */
 export class ExecutedBlocks {
-  readonly #session = new Session();
+  readonly #folder: string;
+  readonly #process: ChildProcess;
 
-  /** Modules that are imported before are not counted block by block. */
-  constructor() {
-    this.#session.connect();
-    this.#session.post("Profiler.enable");
-    this.#session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#process = fork(join(folder, "measured-model.mjs"), { execArgv: COUNT_EXACTLY });
   }
 
-  of(run: () => void): number {
-    this.#take();
-    run();
-    return this.#take();
-  }
-
-  dispose(): void {
-    this.#session.disconnect();
-  }
-
-  /** The blocks since the last call. */
-  #take(): number {
-    let count = 0;
-    this.#session.post("Profiler.takePreciseCoverage", (error, coverage) => {
-      if (error !== null) throw error;
-      for (const { url, functions } of coverage.result) {
-        if (!url.includes("/packages/surface/src/")) continue;
-        for (const { ranges } of functions) for (const range of ranges) count += range.count;
-      }
+  static async start(): Promise<ExecutedBlocks> {
+    const folder = mkdtempSync(join(tmpdir(), "countersign-cost-"));
+    const conditions = ["@countersign/source", ...defaultServerConditions];
+    await build({
+      configFile: false,
+      logLevel: "error",
+      ssr: { noExternal: true, resolve: { conditions } },
+      build: {
+        ssr: new URL("measured-model.ts", import.meta.url).pathname,
+        target: "node20",
+        outDir: folder,
+        emptyOutDir: true,
+        minify: false,
+        rolldownOptions: {
+          output: { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" },
+        },
+      },
     });
-    return count;
+    return new ExecutedBlocks(folder);
+  }
+
+  /** The costs of events that one new model gets in order. */
+  async of(events: readonly (readonly object[])[]): Promise<readonly Cost[]> {
+    const answer = once(this.#process, "message");
+    this.#process.send([...events]);
+    const [costs] = (await answer) as [readonly Cost[]];
+    return costs;
+  }
+
+  async dispose(): Promise<void> {
+    const exit = once(this.#process, "exit");
+    this.#process.kill();
+    await exit;
+    rmSync(this.#folder, { recursive: true });
   }
 }

@@ -7,9 +7,17 @@ import type { JsonValue } from "@countersign/core";
 
 /** What a person can act on and what is loaded, from the page that the official React renderer drew. */
 export interface DrawnPage {
-  readonly buttons: readonly { readonly text: string; readonly actions: readonly JsonValue[] }[];
+  readonly buttons: readonly DrawnButton[];
   readonly urls: readonly string[];
   readonly labels: readonly string[];
+}
+
+export interface DrawnButton {
+  /** All texts in it, with those of its images. */
+  readonly text: string;
+  /** The text on the screen before a click, without the pictures of icons. */
+  readonly visible: string;
+  readonly actions: readonly JsonValue[];
 }
 
 const { components, functions } = basicCatalog;
@@ -34,17 +42,35 @@ function draw(text: string): DrawnPage[] {
     document.body.append(container);
     const root = createRoot(container);
     flushSync(() => root.render(surface && createElement(A2uiSurface, { surface })));
-    const page = { buttons: [] as DrawnPage["buttons"][number][], ...readElements(container) };
-    for (const button of container.querySelectorAll("button")) {
+    const elements = readElements(container);
+    // A click opens modals, so the texts are read before the first one.
+    const drawn = readButtons(container);
+    const buttons = drawn.map(({ button, ...texts }) => {
       clicks = [];
-      const shown = textOf(button);
       flushSync(() => button.click());
-      page.buttons.push({ text: shown, actions: clicks });
-    }
+      return { ...texts, actions: clicks };
+    });
+    const page = { buttons, ...elements };
     root.unmount();
     container.remove();
     return page;
   });
+}
+
+/** Every button of the agent; those of tabs are the renderer's own. */
+function readButtons(container: Element) {
+  // An icon is the name of a picture in a font, which this page does not load.
+  const icons = [...container.querySelectorAll<HTMLElement>(".material-symbols-outlined")];
+  const buttons = [...container.querySelectorAll("button")].filter(
+    (one) => !one.classList.contains("a2ui-tabs-header"),
+  );
+  const texts = buttons.map((one) => textOf(one));
+  for (const icon of icons) icon.style.display = "none";
+  return buttons.map((button, index) => ({
+    button,
+    text: texts[index] ?? "",
+    visible: button.checkVisibility() ? button.innerText : "",
+  }));
 }
 
 function readElements(container: Element): Pick<DrawnPage, "urls" | "labels"> {

@@ -17,6 +17,7 @@ import { OPEN, operation } from "../testing/surfaces.js";
 
 /** Set to more for a long run. */
 const BATCHES = Math.ceil(Number(process.env["SURFACE_RUNS"] ?? 400) / 40);
+const TIMEOUT = 30_000 + BATCHES * 2_000;
 const isMissing = findBrowser() === undefined;
 
 let browser: Browser | undefined;
@@ -117,6 +118,89 @@ const surface = fc
     ...operations,
   ]);
 
+/** What is drawn in a button: some parts only after a click, some never. */
+type Part = { readonly props: Record<string, JsonValue>; readonly below: Record<string, Part[]> };
+const words = fc.oneof(
+  fc.constantFrom("View", "Delete", "Pay now", ""),
+  fc.constantFrom("/word", "/other", "/list").map((path) => ({ path })),
+) as fc.Arbitrary<JsonValue>;
+const props = (shape: Record<string, fc.Arbitrary<JsonValue>>): fc.Arbitrary<Part> =>
+  fc.record(shape).map((one) => ({ props: one as Record<string, JsonValue>, below: {} }));
+const is = (component: string) => ({ component: fc.constant<JsonValue>(component) });
+const url = { url: fc.constant<JsonValue>("https://a.example/x") };
+const flag = fc.boolean() as fc.Arbitrary<JsonValue>;
+const click = fc.constant<JsonValue>({ event: { name: "pay", context: {} } });
+const { part: partOfButton } = fc.letrec<{ part: Part; parts: Part[] }>((tie) => {
+  const holding = (
+    component: string,
+    slots: Record<string, fc.Arbitrary<Part[]>>,
+    more: Record<string, fc.Arbitrary<JsonValue>> = {},
+  ): fc.Arbitrary<Part> =>
+    fc
+      .tuple(props({ ...is(component), ...more }), fc.record(slots))
+      .map(([one, below]) => ({ ...one, below: below as Part["below"] }));
+  const one = tie("part").map((part) => [part as Part]);
+  const some = fc.array(tie("part"), { minLength: 1, maxLength: 3 }) as fc.Arbitrary<Part[]>;
+  return {
+    parts: fc.array(tie("part"), { maxLength: 3 }) as fc.Arbitrary<Part[]>,
+    part: fc.oneof(
+      { maxDepth: 4, depthSize: "medium" },
+      props({ ...is("Text"), text: words }),
+      props({ ...is("Image"), ...url, description: words }),
+      props({ ...is("Video"), ...url }),
+      props({ ...is("AudioPlayer"), ...url, description: words }),
+      props({ ...is("Icon"), name: fc.constantFrom<JsonValue>("delete", "close") }),
+      props({ ...is("CheckBox"), label: words, value: fc.constant<JsonValue>({ path: "/n" }) }),
+      props({ ...is("TextField"), label: words, value: fc.constant<JsonValue>({ path: "/n" }) }),
+      props({
+        ...is("DateTimeInput"),
+        label: words,
+        value: fc.constant<JsonValue>(""),
+        enableDate: flag,
+        enableTime: flag,
+      }),
+      holding("Column", { children: tie("parts") as fc.Arbitrary<Part[]> }),
+      holding("Row", { children: tie("parts") as fc.Arbitrary<Part[]> }),
+      holding("Card", { child: one }),
+      holding("Modal", { trigger: one, content: one }),
+      holding("Tabs", { tabs: some }, { title: words }),
+      holding("Button", { child: one }, { action: click }),
+    ),
+  };
+});
+
+/** The components of a part; ids are counted from the ones that are there. */
+function flatten({ props: own, below }: Part, into: JsonValue[], id: string): void {
+  const { title, ...rest } = own;
+  const component: Record<string, JsonValue> = { id, ...rest };
+  into.push(component);
+  for (const [slot, parts] of Object.entries(below)) {
+    const ids = parts.map((part) => {
+      const child = `p${into.length}`;
+      flatten(part, into, child);
+      return child;
+    });
+    if (slot === "children") component[slot] = ids;
+    else if (slot === "tabs") component[slot] = ids.map((child) => ({ title: title ?? "", child }));
+    else component[slot] = ids[0] ?? "";
+  }
+}
+
+const button = fc
+  .tuple(partOfButton, words, fc.constantFrom<JsonValue>("View", ["View", "Delete"], { a: "Pay" }))
+  .map(([part, word, listed]): JsonValue[] => {
+    const components: JsonValue[] = [
+      { id: "root", component: "Button", child: "p1", action: { event: { name: "go" } } },
+    ];
+    flatten(part, components, "p1");
+    const value = { word: typeof word === "string" ? word : "x", other: "Delete", list: listed };
+    return [
+      OPEN,
+      { version: "v0.9", updateComponents: { surfaceId: "s", components } },
+      { version: "v0.9", updateDataModel: { surfaceId: "s", path: "/", value } },
+    ];
+  });
+
 /** The components of a surface in the order of drawing; undefined when it would be blocked. */
 function judged(operations: JsonValue[]): readonly SurfaceComponent[] | undefined {
   const model = createSurfaceModel();
@@ -128,7 +212,7 @@ function judged(operations: JsonValue[]): readonly SurfaceComponent[] | undefine
     .flatMap((one) => one.components.map(({ component }) => component));
 }
 
-const words = (text: string): string =>
+const joined = (text: string): string =>
   text.replaceAll(/\[Loading [^\]]*\.\.\.\]/g, "").replaceAll(/\s+/g, "");
 
 /** What the page has that was not judged. */
@@ -136,10 +220,10 @@ function differences(components: readonly SurfaceComponent[], drawn: DrawnPage):
   const found: string[] = [];
   const urls = new Set(components.flatMap((one) => one.urls.map(({ value }) => value)));
   for (const url of drawn.urls) if (!urls.has(url)) found.push(`URL ${url}`);
-  const labels = new Set(components.flatMap((one) => one.inputs.map(({ label }) => words(label))));
+  const labels = new Set(components.flatMap((one) => one.inputs.map(({ label }) => joined(label))));
   const isExact = components.every((one) => one.isLabelExact);
   for (const label of drawn.labels) {
-    if (isExact && !labels.has(words(label))) {
+    if (isExact && !labels.has(joined(label))) {
       found.push(`label ${label}, not ${[...labels].join(" or ")}`);
     }
   }
@@ -152,7 +236,7 @@ function differences(components: readonly SurfaceComponent[], drawn: DrawnPage):
       (one) =>
         one.id === click.sourceComponentId &&
         one.surfaceId === click.surfaceId &&
-        (!one.isLabelExact || words(one.label) === words(text)) &&
+        (!one.isLabelExact || joined(one.label) === joined(text)) &&
         one.actions.some(
           ({ name, context }) =>
             name === click.name && JSON.stringify(context) === plain(click.context),
@@ -165,6 +249,13 @@ function differences(components: readonly SurfaceComponent[], drawn: DrawnPage):
 }
 type Draw = (text: string) => DrawnPage[];
 type Click = { name: string; surfaceId: string; sourceComponentId: string; context: JsonValue };
+
+function drawAll(surfaces: readonly JsonValue[][]): Promise<DrawnPage[]> {
+  return page.evaluate(
+    (text) => (globalThis as unknown as { draw: Draw }).draw(text),
+    JSON.stringify(surfaces),
+  );
+}
 
 function plain(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => inner ?? null);
@@ -181,10 +272,7 @@ test.skipIf(isMissing)(
         return components === undefined ? [] : [{ operations, components }];
       });
       const given = decided.map(({ operations }) => operations);
-      const pages = await page.evaluate(
-        (text) => (globalThis as unknown as { draw: Draw }).draw(text),
-        JSON.stringify(given),
-      );
+      const pages = await drawAll(given);
       expect(pages).toHaveLength(given.length);
       const found = pages.flatMap((drawn, index) => {
         const { components = [], operations } = decided[index] ?? {};
@@ -196,4 +284,44 @@ test.skipIf(isMissing)(
     await fc.assert(property, { numRuns: BATCHES, endOnFailure: true });
     expect(compared).toBeGreaterThan(BATCHES * 10);
   },
+  TIMEOUT,
+);
+
+/** The texts of buttons that are on the screen and that were not judged as such. */
+function hiddenDifferences(components: readonly SurfaceComponent[], drawn: DrawnPage): string[] {
+  // A text joins the items of a list with commas, a label does not; objects have no words.
+  const spelled = (text: string): string => joined(text).replaceAll(/,|\[objectObject\]/g, "");
+  return drawn.buttons.flatMap(({ visible, actions }) => {
+    const [first] = actions as unknown as Click[];
+    if (first === undefined) return [];
+    const match = components.find(({ id }) => id === first.sourceComponentId);
+    const judgedAs = match?.visibleLabel ?? "nothing";
+    return spelled(judgedAs) === spelled(visible) ? [] : [`${visible}, not ${judgedAs}`];
+  });
+}
+
+test.skipIf(isMissing)(
+  "the visible label of a button is the text that the official renderer has on the screen (needs Chromium)",
+  async () => {
+    let hidden = 0;
+    const batches = fc.array(button, { minLength: 40, maxLength: 40 });
+    const property = fc.asyncProperty(batches, async (surfaces) => {
+      const decided = surfaces.flatMap((operations) => {
+        const components = judged(operations);
+        return components === undefined ? [] : [{ operations, components }];
+      });
+      const pages = await drawAll(decided.map(({ operations }) => operations));
+      expect(pages).toHaveLength(decided.length);
+      const found = pages.flatMap((drawn, index) => {
+        const { components = [], operations } = decided[index] ?? {};
+        const isHidden = components.some(({ label, visibleLabel }) => label !== visibleLabel);
+        if (isHidden) hidden += drawn.buttons.length;
+        return hiddenDifferences(components, drawn).map((one) => `${one}: ${plain(operations)}`);
+      });
+      expect(found).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: BATCHES, endOnFailure: true });
+    expect(hidden).toBeGreaterThan(BATCHES * 10);
+  },
+  TIMEOUT,
 );

@@ -587,3 +587,16 @@ test("a URL that is bound to a list is also read as a browser loads it", () => {
     "https://foreign.example/x",
   ]);
 });
+
+test.each<[string, JsonValue]>([
+  ["an object", { html: { inner: "<form></form>" } }],
+  ["a list", { html: ["<form></form>"] }],
+  ["a number", { jsFunctions: 7 }],
+  ["a list with an object", { html: "", jsExpressions: [{ inner: "go()" }] }],
+  ["a text in place of a list", { html: "", placeholderMessages: "wait" }],
+])("arguments of a sandbox with %s are undecided", (_, value) => {
+  const text = JSON.stringify(value);
+  const call = { toolCallId: "c", name: "generateSandboxedUi", text, complete: true };
+  const { problems } = createSurfaceModel().apply({ kind: "arguments", ...call });
+  expect(problems).toMatchObject([{ code: "surface/unreadable", isUndecided: true }]);
+});

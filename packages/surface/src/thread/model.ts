@@ -257,6 +257,15 @@ class Model implements SurfaceModel {
     if (read === undefined) return;
     const { members, open } = read;
     if (isHtml) {
+      if (complete && !isSandboxCall(members)) {
+        changes.problems.add(
+          "surface/unreadable",
+          true,
+          undefined,
+          toolCallId,
+          "The arguments have HTML, styles or scripts in a form that clients read in different ways. Fix: send html, css and jsFunctions as text, jsExpressions and placeholderMessages as lists of texts.",
+        );
+      }
       this.#sandbox(members, toolCallId, complete, changes);
       return;
     }
@@ -343,6 +352,24 @@ function isSandbox(content: JsonObject): boolean {
   return (
     hasHtml &&
     ["generating", "initialHeight", "htmlComplete"].some((name) => Object.hasOwn(content, name))
+  );
+}
+
+const TEXTS = ["html", "css", "jsFunctions"];
+const LISTS_OF_TEXTS = ["jsExpressions", "placeholderMessages"];
+
+/**
+ * Whether complete arguments say HTML, styles and scripts in the form of their tool. A middleware
+ * reads other forms while they stream, such as the texts inside of an object.
+ */
+function isSandboxCall(members: JsonObject): boolean {
+  const isText = (value: JsonValue | undefined): boolean => typeof value === "string";
+  return (
+    TEXTS.every((name) => isText(ownMember(members, name) ?? "")) &&
+    LISTS_OF_TEXTS.every((name) => {
+      const list = ownMember(members, name) ?? [];
+      return Array.isArray(list) && list.every(isText);
+    })
   );
 }
 

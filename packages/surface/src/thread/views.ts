@@ -217,6 +217,7 @@ function createComponent(
     props: Object.keys(resolved).toSorted(),
     resolved,
     label: "",
+    visibleLabel: "",
     isLabelExact: false,
     accessibilityLabel: undefined,
     actions: [],
