@@ -18,6 +18,7 @@ const GROUPS = {
     "how-to/allow-for-one-session.md",
     "how-to/langgraph.md",
     "how-to/copilotkit.md",
+    "how-to/copilotkit-suggestions.md",
     "how-to/agentcore.md",
     "how-to/jwt.md",
     "how-to/operators-oidc.md",

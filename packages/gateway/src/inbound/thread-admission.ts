@@ -47,7 +47,7 @@ export const PATIENCE_MS = 5000;
 /** How long a request waits for a run whose client may have disconnected. */
 const NOTICE_MS = 500;
 
-/** Admits requests to threads; the only owner of their locks, of their withheld content and of the index of delivered messages. */
+/** Admits requests to threads; the only owner of their locks and of their withheld content. */
 export class ThreadAdmission {
   readonly #store: KeyedStore;
   readonly #clock: Clock;
