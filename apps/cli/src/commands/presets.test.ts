@@ -59,6 +59,7 @@ test.each(Object.entries(PRESETS))(
       ...(preset.forwardedProps ?? []).map((key) => `forwardedProps:${key}`),
       ...(preset.state ?? []).map(() => "state:/anything"),
       "tool:show_map",
+      ...(preset.tools ?? []).map((tool) => `tool:${tool}`),
       "input:resume",
       "input:tool_result",
     ];

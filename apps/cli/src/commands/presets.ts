@@ -2,6 +2,8 @@
 export type Preset = {
   /** As people know it. */
   readonly title: string;
+  /** Tools of its own that its clients declare. */
+  readonly tools?: readonly string[];
   /** Reasons of the questions that its own mechanism asks. */
   readonly interrupts?: readonly string[];
   /** Custom events of the adapter itself. */
@@ -106,6 +108,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   copilotkit: {
     title: "CopilotKit (BuiltInAgent, runtime)",
+    // What to say next; only its own client calls it.
+    tools: ["copilotkitSuggest"],
     interrupts: ["confirmation", "tool_call"],
     state: ["/**"],
   },
@@ -195,7 +199,7 @@ rules:
     allow_components: ${JSON.stringify([...components, ...(preset.activities ?? []), ...(preset.components ?? [])])}
     default: block
   ag_ui_classify:
-    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("components", display(preset.components))}${block("state", display(["/ui/theme/**", ...(preset.state ?? [])]))}
+    # Tools of the page that the agent may call: one line each.${block("tools", [...display(preset.tools), ...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("components", display(preset.components))}${block("state", display(["/ui/theme/**", ...(preset.state ?? [])]))}
     input:
       tool_result: { classification: display }
       resume: { classification: display }

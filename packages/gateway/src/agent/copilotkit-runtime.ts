@@ -40,6 +40,7 @@ function streamOf(
   return {
     target,
     ...(call.method === "agent/connect" ? { isReplay: true } : {}),
+    ...(call.method === "agent/suggest" ? { isSuggestion: true } : {}),
     open: async (request) => {
       const body = form === "single" ? envelopeOf(call, request.body) : request.body;
       const stream = await openHttpStream({ ...target, url }, pool, { ...request, body }, "POST");

@@ -97,6 +97,8 @@ export type Upstream = {
   close(): void;
   /** The runs that it opens repeat earlier runs of the thread to a client that has none of them. */
   isReplay?: boolean;
+  /** The runs that it opens suggest what to say next: each repeats the messages of another thread under its own thread id. */
+  isSuggestion?: boolean;
   /** Its other routes, if it is a CopilotKit runtime. */
   runtime?: RuntimeConnection;
 };

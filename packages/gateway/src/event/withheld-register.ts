@@ -35,6 +35,9 @@ const UNAPPROVED: ReadonlySet<string> = new Set<OwnRuleId>([
 /** The limit of withheld units on one thread. At the limit the run ends, because dropping a unit would reveal it. */
 const MAX_WITHHELD = 10_000;
 
+/** Tells which units are withheld. */
+export type Withholds = { find(key: UnitKey): Withheld | undefined };
+
 /**
  * The units that the gateway withholds on this thread, in every type of event.
  *
@@ -51,6 +54,16 @@ export class WithheldRegister {
   /** Why a unit is withheld, or `undefined` when it is not. */
   find(key: UnitKey): Withheld | undefined {
     return this.#units.get(key);
+  }
+
+  /** The units that a block with `mode: enforce` withholds in a policy that observes. */
+  enforced(): Withholds {
+    return {
+      find: (key) => {
+        const why = this.#units.get(key);
+        return why?.isEnforced === true ? why : undefined;
+      },
+    };
   }
 
   /** Why an event is withheld: its unit is, or a unit that it belongs to. */

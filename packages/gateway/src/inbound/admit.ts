@@ -12,6 +12,7 @@ import { recordRequest } from "./record-request.js";
 import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
+import { withoutToolChoice } from "./suggestion.js";
 import { findPublicHosts } from "./source-lookup.js";
 import { completeInput, downgradeInput } from "@countersign/wire/dialects";
 
@@ -46,10 +47,19 @@ async function reviewThread(
   const { opening } = request;
   if (opening === undefined) return [];
   opening.enter(input);
-  const { findings, writtenKeys, surfaceRequests = [] } = await opening.review(input);
+  const {
+    findings,
+    writtenKeys,
+    surfaceRequests = [],
+  } = await opening.review(reviewedInput(request, input));
   request.writtenKeys = writtenKeys;
   request.surfaceRequests = surfaceRequests;
   return findings;
+}
+
+/** The input without the parts that its route always has. The agent gets them. */
+function reviewedInput({ isSuggestion }: InboundRequest, input: RunAgentInput): RunAgentInput {
+  return isSuggestion === true ? withoutToolChoice(input) : input;
 }
 
 function classifyRequest(request: InboundRequest): void {
@@ -58,7 +68,10 @@ function classifyRequest(request: InboundRequest): void {
   request.facts =
     message === undefined
       ? addRequests(
-          classifyInput(assertInput(request), { refinements, writtenKeys }),
+          classifyInput(reviewedInput(request, assertInput(request)), {
+            refinements,
+            writtenKeys,
+          }),
           surfaceRequests,
           refinements,
         )

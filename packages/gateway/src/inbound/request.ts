@@ -68,6 +68,8 @@ export type InboundRequest = {
   readonly caps?: SharedCaps | undefined;
   /** Resolves host names of content parts, if the policy asks for it. Without it no host is public. */
   readonly lookupHost?: LookupHost | undefined;
+  /** The run suggests what to say next; see {@link Upstream.isSuggestion}. */
+  readonly isSuggestion?: boolean | undefined;
   /** Called when the receipt of the decision is durable. */
   readonly recorded?: ((request: InboundRequest) => void) | undefined;
   /** Before decode: the body or frame. */

@@ -10,7 +10,9 @@ import type { InputReview } from "./review.js";
 import { assertRoom } from "../thread/conversation.js";
 import type { RowClaim, RowName, StoredRow, KeyedStore } from "../store/keyed-store.js";
 import { writtenKeys } from "../thread/shared-state.js";
+import { DeliveredMessages, isRepeatable } from "../thread/delivered-messages.js";
 import { stateOf } from "../thread/thread-state.js";
+import { reviewSuggestion, suggestionState, withSuggestionRemedy } from "./suggestion.js";
 import type { Clock } from "../base/ports.js";
 import { within } from "../base/within.js";
 import { OpenThread, ThreadLease, WithheldThreads } from "./thread-lease.js";
@@ -27,6 +29,10 @@ export type AdmissionRequest = {
   readonly sessionClaim?: OwnerClaim | undefined;
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
+  /**
+   * For a CopilotKit runtime: the run suggests what to say next `of another thread`, or a later run may do so `of this thread`.
+   */
+  readonly suggestions?: "of this thread" | "of another thread" | undefined;
 };
 
 const ACTIVE: Finding = {
@@ -48,11 +54,13 @@ export class ThreadAdmission {
   readonly #open = new Map<string, OpenThread>();
   readonly #registers = new WithheldThreads();
   readonly #locks: ThreadLocks | undefined;
+  readonly #delivered: DeliveredMessages;
 
   /** @param peers the gateways that write to the same store; without it, no other gateway does */
   constructor(store: KeyedStore, clock: Clock, peers?: LedgerPeers) {
     this.#store = store;
     this.#clock = clock;
+    this.#delivered = new DeliveredMessages(clock);
     this.#locks = peers && new ThreadLocks(store, peers);
   }
 
@@ -85,12 +93,13 @@ export class ThreadAdmission {
   }
 
   async #review(
-    { agent, threadScope, input, policy, principal, sessionClaim }: AdmissionRequest,
+    request: AdmissionRequest,
     key: string,
     findings: Finding[],
     open: OpenThread,
     lock: ThreadLock | undefined,
   ): Promise<ThreadLease> {
+    const { agent, threadScope, input, policy, principal, sessionClaim, suggestions } = request;
     const runClaim: RowClaim = {
       partition: key,
       row: { kind: "run", id: input.runId, value: { at: this.#clock.now() } },
@@ -119,7 +128,10 @@ export class ThreadAdmission {
       rows = (await this.#locks?.acquire(lock, lockKnown, rows)) ?? rows;
       if (!lock.isHeld) findings.push(ACTIVE);
     }
-    const state = stateOf(rows);
+    const isSuggestion = suggestions === "of another thread";
+    // A thread with an owner has a conversation of its own.
+    const source = isSuggestion && owned === undefined ? await this.#sourceOf(request) : undefined;
+    const state = source === undefined ? stateOf(rows) : suggestionState(source);
     const written = writtenKeys(input.state, state.shared, policy.request.state.allowsKey);
     let review: InputReview = {
       findings: [],
@@ -132,8 +144,10 @@ export class ThreadAdmission {
     if (owner !== principal.id) {
       findings.unshift(FOREIGN);
     } else {
-      review = reviewInput(input, state, policy, this.#clock.now(), written);
-      findings.push(...review.findings);
+      const compare = source === undefined ? reviewInput : reviewSuggestion;
+      review = compare(input, state, policy, this.#clock.now(), written);
+      const isLost = isSuggestion && source === undefined;
+      findings.push(...(isLost ? withSuggestionRemedy(review.findings) : review.findings));
       const fresh = review.rows.filter(
         ({ kind, id }) => kind === "message" && !state.messages.has(id),
       );
@@ -162,11 +176,32 @@ export class ThreadAdmission {
       agent,
       withheldOwner: principal.id === ANONYMOUS.id ? threadScope : `principal ${principal.id}`,
       registers: this.#registers,
-      withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
+      withheld: [...rows, ...(source ?? [])].filter(
+        ({ kind }) => kind === "withheld" || kind === "denials",
+      ),
+      delivered:
+        suggestions === "of this thread"
+          ? (id: string) => this.#delivered.add(scopeOf(request), input.threadId, id)
+          : undefined,
       threadClaim: owned === undefined ? threadClaim : undefined,
       runClaim: used === undefined ? runClaim : undefined,
     };
     return new ThreadLease(facts, review.rows, claimed);
+  }
+
+  /** The rows of the one thread of this principal and agent whose messages a request repeats. Reads them, and writes nothing. */
+  async #sourceOf(request: AdmissionRequest): Promise<StoredRow[] | undefined> {
+    const { agent, threadScope, principal, input } = request;
+    const ids = input.messages.flatMap(({ id, role }) => (isRepeatable(role) ? [id] : []));
+    const threadId = this.#delivered.threadOf(scopeOf(request), ids);
+    if (threadId === undefined) return undefined;
+    const scope = principal.id === ANONYMOUS.id ? threadScope : "";
+    const owner = { partition: threadKey(agent, "", threadId), row: ownerRow(principal) };
+    const { known, rows } = await this.#store.claim(
+      [{ ...owner, isLookup: true }],
+      threadKey(agent, scope, threadId),
+    );
+    return known[0]?.["owner"] === principal.id ? rows : undefined;
   }
 
   /**
@@ -199,6 +234,11 @@ export class ThreadAdmission {
  */
 function ownerRow({ id }: Principal): StoredRow {
   return { kind: "thread", id: "", value: { owner: id } };
+}
+
+/** Who finds a thread by its messages. */
+function scopeOf({ agent, principal, threadScope }: AdmissionRequest): readonly string[] {
+  return [agent, principal.id, principal.id === ANONYMOUS.id ? threadScope : ""];
 }
 
 /** The partition of a thread's rows. The scope is the session where requests have no principal. */

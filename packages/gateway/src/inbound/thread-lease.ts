@@ -1,9 +1,10 @@
 import type { Denial, MatchedRequest } from "@countersign/policy";
-import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
 import { FOREIGN, USED } from "./finding.js";
 import type { Finding } from "./finding.js";
 import type { Approval } from "./interrupt-answers.js";
+import { isRepeatable } from "../thread/delivered-messages.js";
 import { earlierThread } from "../thread/earlier-thread.js";
 import type { EarlierThread } from "../thread/earlier-thread.js";
 import { areAllNew } from "../store/keyed-store.js";
@@ -80,6 +81,8 @@ type LeaseFacts = {
   readonly registers: WithheldThreads;
   /** Rows of the content withheld on the thread in earlier runs. */
   readonly withheld: readonly StoredRow[];
+  /** Adds a message to the index of delivered ones, for suggestions about the thread. */
+  readonly delivered?: ((id: string) => void) | undefined;
   /** Makes the principal the thread's owner, if it has none. */
   readonly threadClaim: RowClaim | undefined;
   /** Uses up the run id, unless the thread has it. */
@@ -217,7 +220,7 @@ export class ThreadLease {
     return (events) => {
       for (const event of events) for (const form of shown(event)) trace.see(form);
       this.#facts.open.isEnding = trace.isOver;
-      return this.#write(trace.take());
+      return this.#write(this.#indexed(trace.take()));
     };
   }
 
@@ -238,7 +241,7 @@ export class ThreadLease {
     const shown = formOf(dialect);
     return (events) => {
       for (const event of events) for (const form of shown(event)) trace.see(form);
-      return this.#write(known.newOnly(trace.take()));
+      return this.#write(known.newOnly(this.#indexed(trace.take())));
     };
   }
 
@@ -258,6 +261,16 @@ export class ThreadLease {
       for (const event of events) trace.see(event);
       return this.#write(shownOnly(trace.take(), this.state.shared.digests.length > 0));
     };
+  }
+
+  /** Adds the messages of a write to the index of delivered ones. */
+  #indexed(write: TraceWrite | undefined): TraceWrite | undefined {
+    const { delivered } = this.#facts;
+    if (delivered === undefined || write === undefined) return write;
+    for (const { kind, id, value } of write.rows) {
+      if (kind === "message" && isRepeatable(value["role"] as Message["role"])) delivered(id);
+    }
+    return write;
   }
 
   #openTrace(isOld: boolean): RunTrace {

@@ -20,6 +20,7 @@ import type { GatewayContext } from "./gateway-context.js";
 import { OpenRunHandle } from "./open-run-handle.js";
 import { codeOf } from "./run-observer.js";
 import { noteRefusal, runFacts, RunWatch } from "./run-watch.js";
+import type { AdmissionRequest } from "../inbound/thread-admission.js";
 import type { ThreadLease } from "../inbound/thread-lease.js";
 import "../base/errors.js";
 
@@ -57,6 +58,7 @@ export class ActiveRun implements RunOpening {
   readonly #sessionId: string;
   readonly #principal: Principal;
   readonly #threadScope: string;
+  readonly #suggestions: AdmissionRequest["suggestions"];
   readonly #transport: RunHandle["transport"];
   readonly #traceparent: string | undefined;
   readonly #gone: Signal;
@@ -80,6 +82,9 @@ export class ActiveRun implements RunOpening {
     this.#sessionId = origin.sessionId;
     this.#principal = origin.principal;
     this.#threadScope = origin.threadScope;
+    const { isSuggestion, target } = origin.upstream;
+    this.#suggestions =
+      isSuggestion === true ? "of another thread" : target.runtime && "of this thread";
     this.#transport = origin.transport;
     this.#traceparent = origin.traceparent;
     this.#gone = origin.gone;
@@ -132,6 +137,7 @@ export class ActiveRun implements RunOpening {
       sessionClaim: this.#sessionClaim,
       input,
       policy: this.connection.policy,
+      suggestions: this.#suggestions,
     });
     return this.#thread;
   }

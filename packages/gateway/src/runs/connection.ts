@@ -94,6 +94,7 @@ export function openConnection(context: GatewayContext, facts: ConnectionFacts):
       clock: context.clock,
       mintId: context.mintId,
       lookupHost: context.lookupHost,
+      isSuggestion: upstream.isSuggestion,
       bytes,
       opening,
       blocker,

@@ -15,6 +15,23 @@ export function clientInput(changed: object = {}): Record<string, unknown> {
   };
 }
 
+/** A request for suggestions about a conversation, as CopilotKit's client 1.75 sends it. */
+export function suggestionInput(
+  suggestionId: string,
+  messages: readonly object[],
+  changed: object = {},
+): Record<string, unknown> {
+  const content = "Suggest what the user could say next.";
+  return clientInput({
+    threadId: suggestionId,
+    runId: `run-${suggestionId}`,
+    tools: [{ name: "copilotkitSuggest", description: "Suggest", parameters: { type: "object" } }],
+    forwardedProps: { toolChoice: { type: "function", function: { name: "copilotkitSuggest" } } },
+    messages: [...messages, { id: suggestionId, role: "user", content }],
+    ...changed,
+  });
+}
+
 /** The answer of CopilotKit's runtime 1.75 to `info`, with members of its service, and one that it may have later. */
 export const RUNTIME_INFO = {
   version: "1.75.0",
@@ -40,6 +57,12 @@ const SAYS = (messageId: string, delta: string): object[] => [
   { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
   { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
   { type: "TEXT_MESSAGE_END", messageId },
+];
+
+const CALLS = (toolCallId: string, toolCallName: string, delta: string): object[] => [
+  { type: "TOOL_CALL_START", toolCallId, toolCallName },
+  { type: "TOOL_CALL_ARGS", toolCallId, delta },
+  { type: "TOOL_CALL_END", toolCallId },
 ];
 
 /** The input of a request, by whichever form it came. */
@@ -97,6 +120,17 @@ export function scriptedRuntime({
     }
     if (!/(?:run|connect|suggest)$/u.test(route)) return json({ route });
     const { threadId, runId, messages } = inputOf(request);
+    // Stores nothing, as CopilotKit's runtime.
+    if (route.endsWith("suggest")) {
+      const chips = { suggestions: [{ title: "When?", message: "When does it arrive?" }] };
+      const events = [
+        { type: "RUN_STARTED", threadId, runId },
+        ...CALLS(`chips-${runId}`, "copilotkitSuggest", JSON.stringify(chips)),
+        ...CALLS(`call-${runId}`, "prompt_user", '{"field":"PIN"}'),
+        { type: "RUN_FINISHED", threadId, runId },
+      ];
+      return { pieces: events.map(sseFrame) };
+    }
     const stored = threads.get(threadId) ?? [];
     if (route.endsWith("connect")) return { pieces: stored.map(sseFrame) };
     const events = [
@@ -107,9 +141,7 @@ export function scriptedRuntime({
         input: clientInput({ threadId, runId, messages: messages.slice(-1) }),
       },
       ...SAYS(`told-${runId}`, "It has shipped."),
-      { type: "TOOL_CALL_START", toolCallId: `call-${runId}`, toolCallName: "prompt_user" },
-      { type: "TOOL_CALL_ARGS", toolCallId: `call-${runId}`, delta: '{"field":"PIN"}' },
-      { type: "TOOL_CALL_END", toolCallId: `call-${runId}` },
+      ...CALLS(`call-${runId}`, "prompt_user", '{"field":"PIN"}'),
     ];
     const end = { type: "RUN_FINISHED", threadId, runId };
     threads.set(threadId, [...stored, ...events, end]);

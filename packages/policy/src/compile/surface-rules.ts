@@ -245,11 +245,11 @@ function contextFinding({ catalogues }: SurfaceSettings): SurfaceCheck["find"] {
       const name = typeof id === "string" ? id : UNNAMED_CATALOGUE;
       const hash = catalogue === null ? undefined : sha256Hex(canonicalJson(catalogue));
       if (hash !== undefined && hash === catalogues.get(name)?.hash) continue;
-      const which = hash === undefined ? ", and it cannot be read" : `, its hash is ${hash}`;
-      return {
-        reason: `the client sends a component catalogue ${quoted(name)} that is not the one whose hash the policy pins${which}`,
-        path,
-      };
+      const reason =
+        hash === undefined
+          ? `the client sends a component catalogue ${quoted(name)} that cannot be read`
+          : `the client sends a component catalogue ${quoted(name)} with the hash ${hash}, which the policy does not pin`;
+      return { reason, path };
     }
     return undefined;
   };

@@ -15,10 +15,11 @@ function yamlOf(page: string): string[] {
 }
 
 test.each([
-  ["surfaces.md", 4],
-  ["apps.md", 2],
-] as const)("the policy and the cases of %s are valid and hold", (page, count) => {
-  const [policy = "", ...cases] = yamlOf(page).map((text) =>
+  ["surfaces.md", "surface-cases.md", 4],
+  ["apps.md", undefined, 2],
+] as const)("the policy of %s and its cases are valid and hold", (page, casePage, count) => {
+  const texts = [...yamlOf(page), ...(casePage === undefined ? [] : yamlOf(casePage))];
+  const [policy = "", ...cases] = texts.map((text) =>
     text.replaceAll("0f3a9c…", "0f3a9c").replaceAll("5d1c…", "a".repeat(64)),
   );
   const { file, issues } = readCaseFile(cases.join(""), page);

@@ -4,6 +4,7 @@ import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wir
 import { withheldBy } from "../../event/withheld-register.js";
 import { createEventContext } from "../../event/event-context.js";
 import type { EventContext } from "../../event/event-context.js";
+import { isWithheld } from "../withhold/messages.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import type { UnitKey } from "../../event/unit.js";
 import { callKey, foreignKey, listOf, messageKey, resultKey } from "../../event/unit.js";
@@ -185,7 +186,28 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
     });
   };
 
+  const allowsMessage = (message: Message): boolean => {
+    const isTool = message.role === "tool";
+    const key = isTool ? resultKey(message.toolCallId) : messageKey(message.id);
+    const isAllowed = isTool
+      ? allowsAnswer(message)
+      : message.role === "activity"
+        ? allows(asStreamed(message), key)
+        : allowsText(message, key);
+    return (
+      isAllowed && allowsOwner(message, key) && allowsMetadata(attachedMetadataEvents(message), key)
+    );
+  };
+
   return {
+    ...(run.policy.mode === "observe"
+      ? {
+          observe: (message: Message) => {
+            if (!isWithheld(message, state.register.enforced())) allowsMessage(message);
+          },
+        }
+      : {}),
+    allowsMessage,
     restore: (message) => {
       const original = view.original(message.id);
       if (original !== undefined && sameJson(message, original)) return message;
@@ -202,20 +224,6 @@ export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
       // A list that would be blocked in enforce mode withholds nothing.
       if (list.decision?.allow === true && list.decision.observed !== undefined) return;
       isUnchanged(RULES.leftOut, { message });
-    },
-    allowsMessage: (message) => {
-      const isTool = message.role === "tool";
-      const key = isTool ? resultKey(message.toolCallId) : messageKey(message.id);
-      const isAllowed = isTool
-        ? allowsAnswer(message)
-        : message.role === "activity"
-          ? allows(asStreamed(message), key)
-          : allowsText(message, key);
-      return (
-        isAllowed &&
-        allowsOwner(message, key) &&
-        allowsMetadata(attachedMetadataEvents(message), key)
-      );
     },
     allowsCall: (call) => {
       const { id } = call;

@@ -8,7 +8,7 @@ import type { EventContext } from "../../event/event-context.js";
 import type { Stage, StreamEnd } from "../../event/stage.js";
 import type { DecisionRequest, DecisionResult } from "../../event/judge.js";
 import type { Run } from "../../event/run.js";
-import { bareEnd, emittedForm, withoutProblem } from "../withhold/emit.js";
+import { bareEnd, emittedForm, observedForm, withoutProblem } from "../withhold/emit.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, unitPlaceOf } from "../../event/unit.js";
@@ -262,14 +262,9 @@ class Decider extends PassingStep {
       if (decision !== undefined || emitted === undefined) return;
     }
     // Observe mode changes nothing on the wire; the receipts say what enforce mode would remove. A list could bring back
-    // what a block with `mode: enforce` withheld, so it then leaves as in enforce mode. An agent never speaks
+    // what a block with `mode: enforce` withheld, so it then leaves without that. An agent never speaks
     // for the gateway, though: an application that reads 401 in a problem asks for a password.
-    const left =
-      !this.#observes || register.hasEnforced
-        ? emitted
-        : event.type === "RUN_ERROR"
-          ? withoutProblem(event)
-          : event;
+    const left = this.#observes ? (this.#observedForm(event) ?? emitted) : emitted;
     if (left !== event) context.emitted = left;
     // The view is that of enforce mode, so that an observed denial is followed by the same ones.
     const { decision } = context;
@@ -279,6 +274,13 @@ class Decider extends PassingStep {
     content?.see(emitted);
     if (!this.#observes) this.#state.surfaces.see(context, emitted);
     client.see(emitted);
+  }
+
+  #observedForm(event: AgUiEvent): AgUiEvent | undefined {
+    const { register, view, surfaces } = this.#state;
+    if (!register.hasEnforced) return event.type === "RUN_ERROR" ? withoutProblem(event) : event;
+    const form = observedForm(event, register, view);
+    return form && keepingActivities(event, form, surfaces.client);
   }
 
   #messageJudge(context: EventContext): MessageJudge {

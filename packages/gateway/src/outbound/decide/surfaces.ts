@@ -37,6 +37,11 @@ export class SurfaceWatch {
     });
   }
 
+  /** The activities that the client has. */
+  get client(): Run["client"] {
+    return this.#client;
+  }
+
   /** The interfaces that the client has; undefined while nothing was drawn. */
   get model(): SurfaceModel | undefined {
     return this.#model;

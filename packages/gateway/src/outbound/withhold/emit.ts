@@ -9,7 +9,7 @@ import type {
 import { VENDOR_KEY } from "@countersign/wire/dialects";
 import { filterMessages, putBack } from "./messages.js";
 import type { MessageJudge } from "./messages.js";
-import type { WithheldRegister } from "../../event/withheld-register.js";
+import type { Withholds, WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, messageKey, subagentKey } from "../../event/unit.js";
 
 /** The messages and calls that the client has. */
@@ -27,7 +27,7 @@ export type DeliveredUnits = {
  */
 export function emittedForm(
   event: AgUiEvent,
-  register: WithheldRegister,
+  register: Withholds,
   sent: readonly Message[],
   judge: () => MessageJudge,
   known: DeliveredUnits,
@@ -52,6 +52,30 @@ export function emittedForm(
     default:
       return bare;
   }
+}
+
+/** Lets everything through that is not withheld. */
+const JUDGED: MessageJudge = {
+  restore: () => undefined,
+  repeatedAnswer: () => undefined,
+  isEarlier: () => false,
+  missed: () => {},
+  allowsMessage: () => true,
+  allowsCall: () => true,
+};
+
+/**
+ * The form in which a policy that observes sends an event: without what its blocks with `mode: enforce` withhold. Call it after
+ * {@link emittedForm}, which judges the messages.
+ */
+export function observedForm(
+  event: AgUiEvent,
+  register: WithheldRegister,
+  known: DeliveredUnits,
+): AgUiEvent | undefined {
+  const enforced = register.enforced();
+  // Nothing is put back: it is the list of the agent, but for withheld messages.
+  return emittedForm(event, enforced, [], () => JUDGED, known);
 }
 
 /** The end of an open unit, with only its id. */
@@ -87,7 +111,7 @@ export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
  */
 function withSoundParents(
   event: Extract<AgUiEvent, { type: "TOOL_CALL_START" | "SUBAGENT_STARTED" }>,
-  register: WithheldRegister,
+  register: Withholds,
   known: DeliveredUnits,
 ): AgUiEvent {
   let kept = event;
@@ -112,7 +136,7 @@ function withSoundParents(
 /** An echoed input is sent with its messages only: the rest may hold data that was never meant for a screen. */
 function withReducedInput(
   event: RunStartedEvent,
-  register: WithheldRegister,
+  register: Withholds,
   judge: () => MessageJudge,
 ): RunStartedEvent {
   if (event.input === undefined) return event;
@@ -123,7 +147,7 @@ function withReducedInput(
 
 function withReducedOutcome(
   event: RunFinishedEvent,
-  register: WithheldRegister,
+  register: Withholds,
   known: DeliveredUnits,
 ): RunFinishedEvent | undefined {
   const { outcome } = event;

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolCall } from "@countersign/wire";
-import type { WithheldRegister } from "../../event/withheld-register.js";
+import type { Withholds } from "../../event/withheld-register.js";
 import { callKey, messageKey, resultKey, subagentKey } from "../../event/unit.js";
 
 /** Judges the messages of a list that were never judged as a stream. */
@@ -19,6 +19,8 @@ export type MessageJudge = {
   missed(message: Message): void;
   /** Whether a message itself may be delivered. */
   allowsMessage(message: Message): boolean;
+  /** In a policy that observes: judges a message that leaves although enforce mode would withhold its unit. */
+  observe?(message: Message): void;
   /** Whether a tool call inside an assistant message may be delivered. */
   allowsCall(call: ToolCall, message: AssistantMessage): boolean;
 };
@@ -26,7 +28,7 @@ export type MessageJudge = {
 /** The messages that may be delivered; the same array if all of them may. */
 export function filterMessages(
   messages: readonly Message[],
-  register: WithheldRegister,
+  register: Withholds,
   judge: MessageJudge,
 ): readonly Message[] {
   // Calls first: a result may come before its call in the list, and is withheld with it.
@@ -69,7 +71,7 @@ export function filterMessages(
 export function putBack(
   list: readonly Message[],
   sent: readonly Message[],
-  register: WithheldRegister,
+  register: Withholds,
   judge: Pick<MessageJudge, "missed" | "repeatedAnswer" | "isEarlier">,
 ): readonly Message[] {
   const listed = new Set(list.map(({ id }) => id));
@@ -117,11 +119,15 @@ function isOfClient({ role }: Message): boolean {
 
 function filterMessage(
   message: Message,
-  register: WithheldRegister,
+  register: Withholds,
   judge: MessageJudge,
   shown: ReadonlySet<ToolCall>,
 ): Message | undefined {
-  if (isWithheld(message, register) || !judge.allowsMessage(message)) return undefined;
+  if (isWithheld(message, register)) {
+    judge.observe?.(message);
+    return undefined;
+  }
+  if (!judge.allowsMessage(message)) return undefined;
   if (message.role !== "assistant" || message.toolCalls === undefined) return message;
   const calls = message.toolCalls.filter((call) => shown.has(call));
   if (calls.length === message.toolCalls.length) return message;
@@ -132,12 +138,12 @@ function filterMessage(
 }
 
 /** A result of a withheld call is withheld too. */
-function isOfWithheldCall(message: Message, register: WithheldRegister): boolean {
+function isOfWithheldCall(message: Message, register: Withholds): boolean {
   return message.role === "tool" && register.find(callKey(message.toolCallId)) !== undefined;
 }
 
 /** Whether a message is left out of a list: on its own, or because all it has is withheld calls. */
-export function isWithheldMessage(message: Message, register: WithheldRegister): boolean {
+export function isWithheldMessage(message: Message, register: Withholds): boolean {
   if (isWithheld(message, register)) return true;
   if (message.role !== "assistant" || (message.content ?? "") !== "") return false;
   const { toolCalls = [] } = message;
@@ -146,7 +152,7 @@ export function isWithheldMessage(message: Message, register: WithheldRegister):
   );
 }
 
-function isWithheld(message: Message, register: WithheldRegister): boolean {
+export function isWithheld(message: Message, register: Withholds): boolean {
   if (register.find(messageKey(message.id)) !== undefined) return true;
   const { subagentRunId } = message;
   if (subagentRunId !== undefined && register.find(subagentKey(subagentRunId)) !== undefined) {
