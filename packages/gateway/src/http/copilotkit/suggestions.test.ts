@@ -47,9 +47,10 @@ function watched(store: KeyedStore): { store: KeyedStore; written: Set<string> }
         written.add(partition);
         return store.write(partition, rows, removed);
       },
-      claim: (claims, reading) => {
+      claim: (claims, reading, then) => {
         for (const { partition, isLookup } of claims) if (isLookup !== true) written.add(partition);
-        return store.claim(claims, reading);
+        if (then !== undefined) written.add(then.partition);
+        return store.claim(claims, reading, then);
       },
     },
   };
