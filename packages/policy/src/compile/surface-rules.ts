@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { SurfaceComponent, SurfaceInfo } from "@countersign/surface";
 import { asObject } from "../base/json-object.js";
 import type { PolicyDocument } from "../document/model.js";
+import { findInTexts } from "../content/shown-texts.js";
 import { findContradiction } from "../surface/label-verbs.js";
 import { refuseUrl } from "../surface/urls.js";
 import type { SurfaceView } from "../surface/view.js";
@@ -119,6 +120,14 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
             if (what !== undefined) return `has ${what} at ${quoted(path).slice(1, -1)}`;
           }
           return undefined;
+        }),
+        firstComponent(({ label, texts, kind }) => {
+          if (settings.texts === undefined || kind !== "a2ui") return undefined;
+          const found = findInTexts([label, ...texts], settings.texts);
+          if (found === undefined) return undefined;
+          return found.kind === "images"
+            ? "has an image of a host that the policy does not list in its text"
+            : "has text that only ag_ui_content can open: a tag, a link that runs code, or too many characters";
         }),
         // The agent runs it now, without a component or a click.
         ({ surface }) => {

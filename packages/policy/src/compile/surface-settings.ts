@@ -1,6 +1,8 @@
 import type { JsonObject } from "@countersign/core";
 import { RENDERING_ACTIVITIES, RENDERING_TOOLS } from "@countersign/surface";
 import type { SurfaceInput, SurfaceLimits } from "@countersign/surface";
+import { compileContentSettings } from "../content/settings.js";
+import type { ContentSettings } from "../content/settings.js";
 import type { AppsBlock, PolicyDocument, SurfacesBlock } from "../document/model.js";
 import { createNameTable } from "../patterns/name-table.js";
 import { DEFAULT_URL_LENGTH } from "../schema/surfaces.js";
@@ -33,6 +35,8 @@ export type SurfaceSettings = {
   readonly allowsAgentCall: NameCheck;
   readonly allowsAgentFunction: NameCheck;
   readonly urls: UrlSettings;
+  /** How the texts of components are read for URLs, where the policy has no `ag_ui_content` that does. */
+  readonly texts: ContentSettings | undefined;
   /** The words that make an input sensitive; undefined where sensitive inputs are allowed. */
   readonly sensitive: ((input: SurfaceInput) => string | undefined) | undefined;
   readonly blocksContradictions: boolean;
@@ -77,6 +81,7 @@ export function compileSurfaceSettings({ rules }: PolicyDocument): SurfaceSettin
     allowsAgentCall: namesOf(block.agent_calls),
     allowsAgentFunction: namesOf(block.agent_functions),
     urls: urlSettings(block.urls),
+    texts: compileContentSettings({ rules }) === undefined ? textSettings(block.urls) : undefined,
     sensitive:
       inputs?.sensitive === "allow" ? undefined : compileSensitiveInputs(inputs?.words ?? []),
     blocksContradictions: block.labels?.contradiction !== "allow",
@@ -89,6 +94,15 @@ export function compileSurfaceSettings({ rules }: PolicyDocument): SurfaceSettin
       ...(limits.html_length === undefined ? {} : { maxHtmlLength: limits.html_length }),
     },
   };
+}
+
+/** Markdown draws images without a click, and a link may run code: the same closed defaults as for other URLs. */
+function textSettings({ hosts = [] }: SurfacesBlock["urls"] = {}): ContentSettings | undefined {
+  const images = hosts.includes("*") ? "allow" : "block";
+  const image_hosts = hosts.filter((host) => host !== "*");
+  return compileContentSettings({
+    rules: { ag_ui_content: { images, image_hosts, hidden: "allow", sources: "allow" } },
+  });
 }
 
 function urlSettings(urls: SurfacesBlock["urls"] = {}): UrlSettings {

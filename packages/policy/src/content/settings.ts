@@ -30,7 +30,9 @@ export type ContentSettings = {
 };
 
 /** The settings of `ag_ui_content`; `undefined` where a policy has no such block, or switches it off. */
-export function compileContentSettings({ rules }: PolicyDocument): ContentSettings | undefined {
+export function compileContentSettings({
+  rules,
+}: Pick<PolicyDocument, "rules">): ContentSettings | undefined {
   const block: ContentBlock | undefined = rules.ag_ui_content;
   if (block === undefined || block.enabled === false) return undefined;
   return {

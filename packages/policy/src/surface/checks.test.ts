@@ -108,6 +108,10 @@ const PASSES: readonly [string, SurfaceCase][] = [
   ],
   ["G3: an image of a listed host", drawn(textOf({ urls: ["https://images.example.org/a.png"] }))],
   [
+    "G3: a Markdown image of a listed host, without ag_ui_content",
+    drawn(textOf({ label: "![a](https://images.example.org/a.png)" })),
+  ],
+  [
     "G4: a name",
     drawn(fieldOf("Your name", { path: "/customer/name", hints: ["As in shipping"] })),
   ],
@@ -170,6 +174,16 @@ const FAILS: readonly [rule: keyof typeof POLICY_RULES, string, SurfaceCase][] =
     "ag_ui_surfaces.props",
     "G2: properties beyond the schema",
     drawn(textOf({ properties: { text: "x".repeat(21) } })),
+  ],
+  [
+    "ag_ui_surfaces.urls",
+    "G3: a Markdown image of another host, without ag_ui_content",
+    drawn(textOf({ label: "![a](https://evil.example/?d=1)" })),
+  ],
+  [
+    "ag_ui_surfaces.urls",
+    "G3: a Markdown link that runs code, in a text of a binding",
+    drawn(textOf({ texts: ["[a](javascript:alert(1))"] })),
   ],
   [
     "ag_ui_surfaces.urls",
@@ -435,7 +449,7 @@ test("G2: a client may send a catalogue only with its pinned hash", () => {
   );
   expect(judge({ catalogId: OTHER, components: {} })?.rule).toBe("ag_ui_surfaces.catalogues");
   const [, hash] =
-    /its hash is ([0-9a-f]{64})$/u.exec(
+    /with the hash ([0-9a-f]{64})$/u.exec(
       judge({ catalogId: BASIC, components: {} })?.reason ?? "",
     ) ?? [];
   expect(hash).toBe(sha256Hex(canonicalJson({ catalogId: BASIC, components: {} })));
