@@ -45,6 +45,11 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/is of a catalogue that the policy does not list$/u, "ag_ui_surfaces.catalogues"],
   [/is not a component that the policy lists for its catalogue$/u, "ag_ui_surfaces.components"],
   [/has properties that do not fit their schema$/u, "ag_ui_surfaces.props"],
+  [
+    /has an image of a host that the policy does not list in its text$|has text that only ag_ui_content can open: |a URL that is not written as text$/u,
+    "ag_ui_surfaces.urls",
+  ],
+  [/^send a message of the conversation through this gateway, and ask /u, "ERR_HISTORY_INVENTED"],
   [/is of the server .+, which the policy does not list$/u, "ag_ui_apps.servers"],
   [/is a resource that the policy does not list$/u, "ag_ui_apps.resources"],
   [/is HTML that the agent wrote$|has (?:a form|scripts)$/u, "ag_ui_apps.html"],

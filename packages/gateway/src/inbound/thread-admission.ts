@@ -30,9 +30,9 @@ export type AdmissionRequest = {
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
   /**
-   * For a CopilotKit runtime: the run suggests what to say next `of another thread`, or a later run may do so `of this thread`.
+   * For a CopilotKit runtime: the run suggests what to say next for `another thread`, or a later run may do so for `this thread`.
    */
-  readonly suggestions?: "of this thread" | "of another thread" | undefined;
+  readonly suggestions?: "this thread" | "another thread" | undefined;
 };
 
 const ACTIVE: Finding = {
@@ -128,7 +128,7 @@ export class ThreadAdmission {
       rows = (await this.#locks?.acquire(lock, lockKnown, rows)) ?? rows;
       if (!lock.isHeld) findings.push(ACTIVE);
     }
-    const isSuggestion = suggestions === "of another thread";
+    const isSuggestion = suggestions === "another thread";
     // A thread with an owner has a conversation of its own.
     const source = isSuggestion && owned === undefined ? await this.#sourceOf(request) : undefined;
     const state = source === undefined ? stateOf(rows) : suggestionState(source);
@@ -180,7 +180,7 @@ export class ThreadAdmission {
         ({ kind }) => kind === "withheld" || kind === "denials",
       ),
       delivered:
-        suggestions === "of this thread"
+        suggestions === "this thread"
           ? (id: string) => this.#delivered.add(scopeOf(request), input.threadId, id)
           : undefined,
       threadClaim: owned === undefined ? threadClaim : undefined,

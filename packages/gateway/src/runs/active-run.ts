@@ -83,8 +83,7 @@ export class ActiveRun implements RunOpening {
     this.#principal = origin.principal;
     this.#threadScope = origin.threadScope;
     const { isSuggestion, target } = origin.upstream;
-    this.#suggestions =
-      isSuggestion === true ? "of another thread" : target.runtime && "of this thread";
+    this.#suggestions = isSuggestion === true ? "another thread" : target.runtime && "this thread";
     this.#transport = origin.transport;
     this.#traceparent = origin.traceparent;
     this.#gone = origin.gone;

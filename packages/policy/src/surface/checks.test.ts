@@ -449,7 +449,7 @@ test("G2: a client may send a catalogue only with its pinned hash", () => {
   );
   expect(judge({ catalogId: OTHER, components: {} })?.rule).toBe("ag_ui_surfaces.catalogues");
   const [, hash] =
-    /with the hash ([0-9a-f]{64})$/u.exec(
+    /with the hash ([0-9a-f]{64}),/u.exec(
       judge({ catalogId: BASIC, components: {} })?.reason ?? "",
     ) ?? [];
   expect(hash).toBe(sha256Hex(canonicalJson({ catalogId: BASIC, components: {} })));
