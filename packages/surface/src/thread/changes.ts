@@ -10,14 +10,16 @@ import type {
 import { Problems } from "../base/problems.js";
 import { Work } from "../base/work.js";
 
-/** The operations of a payload. */
-export interface Remade {
+/** The operations of a payload, which are judged again as other clients draw them. */
+export interface Applied {
   readonly operations: readonly {
     readonly operations: readonly JsonValue[];
     readonly place: string;
   }[];
   readonly sourceId: string;
   readonly agent: string | undefined;
+  /** The payload leaves out what its message drew before: a page that is opened later draws it alone. */
+  readonly leavesOut: boolean;
 }
 
 /** The changes of one payload, and how to take them back. */
@@ -32,8 +34,7 @@ export class Changes {
   readonly deleted = new Set<string>();
   readonly infos = new Map<unknown, SurfaceInfo>();
   readonly functionCalls: SurfaceFunctionCall[] = [];
-  /** A payload that leaves out what its message drew before: a page that is opened later draws it alone. */
-  remade: Remade | undefined;
+  applied: Applied | undefined;
   /** Surfaces to bring up to date. */
   readonly touched = new Set<A2uiSurface>();
   /** The touched surfaces that were brought up to date, and the deleted ones. */

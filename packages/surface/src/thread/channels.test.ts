@@ -300,6 +300,54 @@ test("an ordinary result is not read as a surface", () => {
   }
 });
 
+const PAY = { ...BUTTON[0], action: { event: { name: "pay" } } } as (typeof BUTTON)[number];
+const BOUND = { id: "t", component: "Text", text: { path: "/title" } } as (typeof BUTTON)[number];
+const title = (value: string): JsonValue => ({
+  version: "v0.9",
+  updateDataModel: { surfaceId: "s", path: "/title", value },
+});
+
+test.each<[string, JsonValue[], JsonValue[], object]>([
+  ["a button", [update(BUTTON)], [update([PAY])], { label: "View invoice", action: "pay" }],
+  [
+    "a label alone",
+    [update([PAY, { id: "t", component: "Text", text: "Pay now" }])],
+    [update([{ id: "t", component: "Text", text: "View invoice" }])],
+    { label: "View invoice", action: "pay" },
+  ],
+  [
+    "a button that is bound to data",
+    [update([PAY, BOUND]), title("View invoice")],
+    [update([PAY, BOUND])],
+    { label: "View invoice", action: "pay" },
+  ],
+  [
+    "data alone",
+    [update([PAY, BOUND]), title("Pay now")],
+    [title("View invoice")],
+    { label: "View invoice", action: "pay" },
+  ],
+])(
+  "a surface that is created again in another message is judged together with the first: %s",
+  (_, first, second, seen) => {
+    const model = createSurfaceModel();
+    show(model, [create(), ...first]);
+    const { components } = show(model, [create(), ...second], "a later message");
+    const buttons = components.map(({ label, actions }) => ({ label, action: actions[0]?.name }));
+    expect(buttons).toContainEqual(seen);
+    model.undo();
+    expect(show(model, [create(), ...second], "a later message").components).toEqual(components);
+  },
+);
+
+test("a surface that another message draws again whole has no further readings", () => {
+  const model = createSurfaceModel();
+  show(model, [create(), update(BUTTON)]);
+  const facts = show(model, [create(), update(BUTTON)], "a later message");
+  expect(facts.components.map(({ id }) => id).toSorted()).toEqual(["root", "t"]);
+  expect(facts.problems).toEqual([]);
+});
+
 test("a result that only lenient parsers read is undecided", () => {
   const text = `{"a2ui_operations":[],"a2ui_operations":[${JSON.stringify(create())},${JSON.stringify(update(BUTTON))}]}`;
   const facts = createSurfaceModel().apply({ kind: "result", toolCallId: "c", content: text });

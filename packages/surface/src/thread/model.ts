@@ -204,9 +204,14 @@ class Model implements SurfaceModel {
     const operations = found.filter((one) => one.kind === "a2ui");
     if (operations.length > 0 || (isWhole && this.#sources.has(sourceId))) {
       changes.isSurface = true;
-      if (this.#sources.applyOperations(operations, sourceId, agent, isWhole, changes)) {
-        changes.remade = { operations, sourceId, agent };
-      }
+      const leavesOut = this.#sources.applyOperations(
+        operations,
+        sourceId,
+        agent,
+        isWhole,
+        changes,
+      );
+      changes.applied = { operations, sourceId, agent, leavesOut };
     }
     const views = found.filter((one) => one.kind !== "a2ui");
     let length = 0;

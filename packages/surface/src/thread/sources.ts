@@ -4,9 +4,10 @@ import { copyOf, measure } from "../a2ui/data-model.js";
 import { callerOf, isBasicFunction } from "../a2ui/functions.js";
 import { readOperation } from "../a2ui/operations.js";
 import type { Operation } from "../a2ui/operations.js";
+import { escapeSegment } from "../a2ui/resolve.js";
 import { A2uiSurface } from "../a2ui/surface.js";
 import { Changes } from "./changes.js";
-import type { Remade } from "./changes.js";
+import type { Applied } from "./changes.js";
 import type {
   SurfaceComponent,
   SurfaceDrawing,
@@ -105,8 +106,8 @@ export class Sources {
       changes.components.push(...components);
       changes.removed.push(...removed);
     }
-    if (changes.remade !== undefined) {
-      changes.components.unshift(...this.#drawnOtherwise(changes.remade, changes.work));
+    if (changes.applied !== undefined) {
+      changes.components.unshift(...this.#drawnOtherwise(changes.applied, changes.work));
     }
     if (changes.work.isOver && changes.isSurface) {
       changes.problems.add(
@@ -213,16 +214,56 @@ export class Sources {
     });
   }
 
-  /** The components that these operations draw where nothing was drawn before, and are drawn otherwise here. */
-  #drawnOtherwise({ operations, sourceId, agent }: Remade, work: Work): SurfaceComponent[] {
+  /**
+   * The components that other clients draw with these operations, and are drawn otherwise here: a page where nothing was
+   * drawn before, and a client with one model for all messages, which ignores that a surface is created again.
+   */
+  #drawnOtherwise(applied: Applied, work: Work): SurfaceComponent[] {
+    const { sourceId, leavesOut } = applied;
+    const own = this.#sources.get(sourceId);
+    const others = [...this.#sources.values()].flatMap((source) =>
+      source === own
+        ? []
+        : [...source.surfaces.values()].filter((one) => own?.surfaces.has(one.surfaceId) === true),
+    );
+    const readings = [...(leavesOut ? [[]] : []), ...(others.length > 0 ? [others] : [])];
+    return readings.flatMap((before) =>
+      this.#drawnAfter(before, applied, work).filter(({ surfaceId, id, scope, subtreeHash }) => {
+        const drawn = own?.surfaces.get(surfaceId)?.drawn(id);
+        const here = drawn?.find(({ described }) => described?.scope === scope);
+        return here?.described?.subtreeHash !== subtreeHash;
+      }),
+    );
+  }
+
+  /** The components that operations draw where these surfaces, in their order, are one model with them. */
+  #drawnAfter(
+    before: readonly A2uiSurface[],
+    { operations, sourceId, agent }: Applied,
+    work: Work,
+  ): readonly SurfaceComponent[] {
     const alone = new Sources(this.#limits);
     const changes = new Changes(new Problems(1), this.#limits, work);
-    alone.applyOperations(operations, sourceId, agent, true, changes);
-    return alone.finish(changes).components.filter(({ surfaceId, id, scope, subtreeHash }) => {
-      const surface = this.#sources.get(sourceId)?.surfaces.get(surfaceId);
-      const here = surface?.drawn(id).find(({ described }) => described?.scope === scope);
-      return here?.described?.subtreeHash !== subtreeHash;
-    });
+    const source = alone.#source(sourceId, agent, changes);
+    for (const { surfaceId, isLegacy, settings, definitions, data } of before) {
+      const surface =
+        source.surfaces.get(surfaceId) ??
+        alone.#add(source, surfaceId, isLegacy, settings, changes);
+      changes.touched.add(surface);
+      work.step(definitions.size + data.values);
+      for (const [id, definition] of definitions) surface.define(id, definition);
+      const { root } = data;
+      // Members of a later message replace those of the same name.
+      const members = isJsonObject(root) ? Object.entries(root) : [];
+      for (const [name, value] of members) {
+        surface.write(`/${escapeSegment(name)}`, copyOf(value), changes.problems);
+      }
+      if (members.length === 0 && root !== undefined) {
+        surface.write("/", copyOf(root), changes.problems);
+      }
+    }
+    alone.applyOperations(operations, sourceId, agent, before.length === 0, changes);
+    return alone.finish(changes).components;
   }
 
   #operation(operation: Operation, source: Source, created: Set<string>, changes: Changes): void {
