@@ -1,4 +1,4 @@
-import { isJsonObject } from "@countersign/core";
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { copyOf, measure } from "../a2ui/data-model.js";
 import { callerOf, isBasicFunction } from "../a2ui/functions.js";
@@ -224,7 +224,11 @@ export class Sources {
     const others = [...this.#sources.values()].flatMap((source) =>
       source === own
         ? []
-        : [...source.surfaces.values()].filter((one) => own?.surfaces.has(one.surfaceId) === true),
+        : [...source.surfaces.values()].filter((one) => {
+            const again = own?.surfaces.get(one.surfaceId);
+            work.step(one.definitions.size / DEFINITION_STEPS);
+            return again !== undefined && !isWholeAgain(again, one);
+          }),
     );
     const readings = [...(leavesOut ? [[]] : []), ...(others.length > 0 ? [others] : [])];
     return readings.flatMap((before) =>
@@ -580,4 +584,18 @@ function infoOf(surface: A2uiSurface, change: SurfaceInfo["change"]): SurfaceInf
     app: undefined,
     html: undefined,
   };
+}
+
+/** Whether a surface defines all components and data of an earlier one anew, so that nothing of that one is left in it. */
+function isWholeAgain(again: A2uiSurface, earlier: A2uiSurface): boolean {
+  for (const id of earlier.definitions.keys()) if (!again.definitions.has(id)) return false;
+  const [before, after] = [earlier.data.root, again.data.root];
+  if (before === undefined) return true;
+  if (!isJsonObject(before) || !isJsonObject(after)) return false;
+  return Object.entries(before).every(([name, value]) => {
+    const now = ownMember(after, name);
+    // Writes below a member leave the rest of it.
+    const isReplaced = now !== undefined && (typeof now !== "object" || now === null);
+    return isReplaced || JSON.stringify(now) === JSON.stringify(value);
+  });
 }
