@@ -21,8 +21,11 @@ const PAGE = 200;
 const KEEP_SECONDS = 120;
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-const KEEP = `INSERT INTO countersign_handed_tokens VALUES ($1, $2, $3, ${NOW}, $4)
-  ON CONFLICT (log, name) DO UPDATE SET handed_at = ${NOW}`;
+/** After every token that is stored: two of one millisecond keep their order. */
+const LATEST = `greatest(${NOW}, (SELECT max(handed_at) + 1 FROM countersign_handed_tokens WHERE log = $1))`;
+
+const KEEP = `INSERT INTO countersign_handed_tokens VALUES ($1, $2, $3, ${LATEST}, $4)
+  ON CONFLICT (log, name) DO UPDATE SET handed_at = ${LATEST}`;
 const READ = `SELECT name, sealed, handed_at FROM countersign_handed_tokens
   WHERE log = $1 AND (handed_at, name) < ($2::bigint, $3) AND expires_at >= ${NOW} / 1000 - ${KEEP_SECONDS}
   ORDER BY handed_at DESC, name DESC LIMIT ${PAGE}`;
