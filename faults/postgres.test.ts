@@ -107,7 +107,7 @@ test("PostgreSQL falls silent without hanging up: within seconds runs end, reque
   const then = countOf(runs);
   await Promise.all(runs.map(({ ended }) => ended));
   for (const run of runs) expect(codeOf(run)).toBe("RECEIPTS_UNAVAILABLE");
-  // What was on its way, and the end of each run.
+  // The events in transit, and the end of each run.
   expect(countOf(runs) - then).toBeLessThan(runs.length * 200);
   const refused = await finishRun(gateway.url, { threadId: "short-1" });
   expect(refused.status).toBe(503);

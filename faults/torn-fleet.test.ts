@@ -36,7 +36,7 @@ async function startRelaying(agent: string, gateways: number): Promise<GatewayPr
 
 const portOf = ({ url }: GatewayProcess): number => Number(new URL(url).port);
 
-/** What came of the streams that a gateway asked others for. */
+/** The results of the streams that a gateway asked others for. */
 async function relaysOf({ controlUrl }: GatewayProcess): Promise<Record<string, number>> {
   const page = await (await fetch(`${controlUrl}/metrics`)).text();
   const lines = page.matchAll(/^countersign_relays_total\{result="(\w+)"\} (\d+)$/gmu);

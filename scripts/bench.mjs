@@ -36,7 +36,7 @@ function fail(text) {
   process.exit(2);
 }
 
-/** What runs the programs: this Node, or the one that is asked for, in a folder that goes with this process. */
+/** The Node that runs the programs: this one, or the requested one, in a folder that is removed with this process. */
 function chooseNode(name) {
   if (name === undefined) return { node: process.execPath, env: process.env };
   const { maintained, image } = JSON.parse(read("scripts/nodes.json"));
@@ -68,7 +68,7 @@ const prepared = spawnSync(process.execPath, [join(root, "scripts", "prepare.mjs
 if (prepared.status !== 0) process.exit(1);
 
 const { node, env } = chooseNode(wantedNode);
-// Turns compare two checkouts: a tool for whoever changes the gateway, not one of our figures.
+// Turns compare two checkouts: a tool for changes of the gateway, not one of our figures.
 for (const area of wanted === undefined ? known.filter((one) => one !== "turns") : [wanted]) {
   for (const program of AREAS[area]) {
     const file = join(root, "bench", "dist", `${program}.js`);

@@ -82,7 +82,7 @@ function* tellStatus(runId, messages) {
   yield* call(`phish-${runId}`, "prompt_user", { title: PHISHING, field: "Card number" });
 }
 
-/** What to say next, and a call that no page asked for. */
+/** Suggestions, and a call that no page asked for. */
 function* suggest(runId) {
   const suggestions = [{ title: "When?", message: "When does my order arrive?" }];
   yield* call(`suggest-${runId}`, "copilotkitSuggest", { suggestions });

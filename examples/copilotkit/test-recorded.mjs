@@ -61,7 +61,7 @@ function recorded(text, places) {
   ];
 }
 
-/** What the rules decide about, and the hash of HTML, styles and scripts. */
+/** The facts for the rules, and the hash of HTML, styles and scripts. */
 function factsOf(model, facts) {
   if (facts.problems.some(({ isUndecided }) => isUndecided)) return undefined;
   const html = model.surfaces.find(({ kind }) => kind === "html-sandbox")?.html;

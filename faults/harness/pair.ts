@@ -8,10 +8,10 @@ import type { GatewayProcess } from "./gateway.js";
 import { pause, until } from "./scale.js";
 import type { Scene } from "./scene.js";
 
-/** What changes the page needs a token. */
+/** Changes of the page need a token. */
 const GUARDED = OPEN_POLICY.replace("restricted_classifications: []", "").replace(/^\s*\n/gmu, "");
 const KEYS = { alice: "csk_alice", bob: "csk_bob" } as const;
-/** What somebody shows. */
+/** A message on the screen. */
 export const bearer = (who: keyof typeof KEYS): { authorization: string } => ({
   authorization: `Bearer ${KEYS[who]}`,
 });

@@ -41,7 +41,7 @@ function requestFor({ path, port }: Target, body: string): string {
   );
 }
 
-/** What a connection delivers of a run, and what it can do. */
+/** The part of a run that a connection delivers, and its methods. */
 type Receiver = {
   onBody(piece: Buffer): void;
   /** `failure` unless the response had the expected form. */

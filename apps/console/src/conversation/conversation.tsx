@@ -57,7 +57,7 @@ export function Conversation({
   );
 }
 
-/** What is missing of the payloads of a run. */
+/** The payloads of a run that are missing. */
 function WhatIsKept({ kept }: { readonly kept: Extract<Kept, { state: "kept" }> }): ReactNode {
   const { payloads, redacted, omitted, damaged } = kept;
   return (
@@ -170,7 +170,7 @@ function StepView({
   );
 }
 
-/** What a step says or draws. */
+/** The text or the interface of a step. */
 function Content({
   step: { kind, entries, text, clicks },
   drawings,
@@ -217,7 +217,7 @@ function Content({
   );
 }
 
-/** What a person pressed, by what the page sent. */
+/** The press of a person, as the page reported it. */
 function ClickView({
   click,
   label,

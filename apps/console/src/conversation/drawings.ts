@@ -8,7 +8,7 @@ import { clicksIn } from "./clicks.js";
 import type { KeptRun } from "./read-run-before.js";
 import { deliveredIn } from "./steps.js";
 
-/** What an event drew, or would have drawn. */
+/** The interface that an event drew, or would have drawn. */
 export type Drawn = {
   readonly surfaces: readonly SurfaceDrawing[];
   /** Why it is not known what a client shows, one sentence each. */
@@ -218,7 +218,7 @@ class Reader {
   }
 }
 
-/** What a message draws: an activity, the arguments of its calls, or the result of a tool. */
+/** The interfaces in a message: an activity, the arguments of its calls, or the result of a tool. */
 function payloadsOfMessage(message: JsonValue): SurfacePayload[] {
   const id = ownMember(message, "id");
   const content = ownMember(message, "content");

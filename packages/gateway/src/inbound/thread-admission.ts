@@ -236,7 +236,7 @@ function ownerRow({ id }: Principal): StoredRow {
   return { kind: "thread", id: "", value: { owner: id } };
 }
 
-/** Who finds a thread by its messages. */
+/** The agent, principal and session that can find a thread by its messages. */
 function scopeOf({ agent, principal, threadScope }: AdmissionRequest): readonly string[] {
   return [agent, principal.id, principal.id === ANONYMOUS.id ? threadScope : ""];
 }

@@ -22,7 +22,7 @@ export type UiSubjectResult =
   | { readonly subject: UiSubject; readonly problem?: undefined }
   | { readonly subject?: undefined; readonly problem: string };
 
-/** What a thread needs of a policy. */
+/** The parts of a policy that a thread needs. */
 export type ThreadPolicy = Pick<CompiledPolicy, "refinements" | "surfaces" | "request" | "mode">;
 
 /** The known context of one event; the thread knows the client. */
@@ -173,7 +173,7 @@ export class FileThread {
     return withRequests({ facts, value }, requests, this.#policy);
   }
 
-  /** What the thread shows, with the uses of its actions. */
+  /** The surfaces of the thread, with the uses of their actions. */
   #shown(request: JsonObject): ShownToThread {
     return {
       surfaces: this.#model.surfaces,

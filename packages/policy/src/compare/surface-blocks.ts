@@ -286,7 +286,7 @@ function compareHosts(
   return compareNames(setting, hosts(before), hosts(after), "looser", coversSame);
 }
 
-/** What is read as an interface is judged as one, and its buttons can be clicked. */
+/** The gateway judges it as an interface, and a person can click its buttons. */
 function compareDrawn(
   setting: string,
   before: readonly string[] = [],

@@ -134,7 +134,7 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
           for (const { name, args } of surface?.facts.functionCalls ?? []) {
             const { url } = args;
             if (url === undefined) continue;
-            // Renderers bind, compute and coerce what is no text.
+            // Renderers bind, compute and coerce other values.
             const isText = typeof url === "string";
             const what = isText
               ? refuseUrl(url, true, settings.urls)

@@ -111,7 +111,7 @@ function closedBy(
   { rules }: PolicyDocument,
 ): Opening {
   const opening = meaningOfPolicyRule(rule)?.opening;
-  // What is drawn has no name that lines could be tried with: the meaning of the rule has them.
+  // Drawn components have no name to try lines with: the meaning of the rule has the lines.
   const isDrawn = rule.startsWith("ag_ui_surfaces.") || rule.startsWith("ag_ui_apps.");
   if (opening !== undefined && (isDrawn || "closed" in opening)) return opening;
   const names = facts.toolCalls?.map(({ name }) => name) ?? [];

@@ -12,7 +12,7 @@ const MAX_REREAD = 256 * 1024 * 1024;
 /** The subagent that draws, if any. */
 type Sender = { readonly agent?: string };
 
-/** What {@link SurfacePayloads} needs to know of its thread. */
+/** The thread, as {@link SurfacePayloads} needs it. */
 export type PayloadContext = {
   readonly client: Pick<ClientView, "activity">;
   readonly settings: {
@@ -73,7 +73,7 @@ export class SurfacePayloads {
     return { kind: "arguments", toolCallId, name, text, complete: true, ...sender };
   }
 
-  /** What a listed message draws, like the events that would have streamed it. */
+  /** The interfaces in a listed message, like those in the events that would have streamed it. */
   ofMessage(message: Message): readonly SurfacePayload[] {
     switch (message.role) {
       case "activity": {

@@ -40,7 +40,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "since",
   "until",
 ]);
-/** Members of a filter that are no columns of a kind. */
+/** Members of a filter that a kind has no column for. */
 const SPAN_MEMBERS: ReadonlySet<string> = new Set(["q", "id", "since", "until"]);
 const CURSOR = /^([no])(0|[1-9]\d{0,15})$/;
 

@@ -148,7 +148,7 @@ function readSubtree(instance: Instance, limits: SurfaceLimits, work: Work): Sub
   return result(false);
 }
 
-/** What a person sees and sends with a component by itself, as one line. */
+/** The text and the actions of a component by itself, as one line. */
 function formOf({ own, definition }: Instance): string {
   return canonicalJson([
     definition.type,

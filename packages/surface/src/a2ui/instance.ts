@@ -17,12 +17,12 @@ export interface Instance {
   /** Ids that it refers to and that are not defined, with the references. */
   readonly waits: Map<string, number[]>;
   own: OwnFacts;
-  /** What its hash covers of {@link own}; undefined until it is described. */
+  /** The part of {@link own} that its hash covers; undefined until it is described. */
   form: string | undefined;
   /** Data paths that it is registered for. */
   reads: ReadonlyMap<string, Read<Instance>>;
   described: SurfaceComponent | undefined;
-  /** What it costs to describe it. */
+  /** The cost of describing it. */
   cost: number;
 }
 

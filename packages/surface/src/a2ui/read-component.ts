@@ -85,7 +85,7 @@ class ComponentReader {
     return {
       resolved,
       labels,
-      // What another catalogue draws is not known here.
+      // The drawing of other catalogues is not known here.
       visibleLabels:
         table === undefined ? labels : visibleTexts(type, resolved, this.#scope.isLegacy),
       isLabelExact: this.#isLabelExact,

@@ -9,7 +9,7 @@ export interface Read<Reader> {
   readonly reader: Reader;
   readonly reading: Reading;
   readonly segments: readonly string[];
-  /** What was read there last, by {@link tokenOf}. */
+  /** The last reading there, by {@link tokenOf}. */
   token: unknown;
 }
 

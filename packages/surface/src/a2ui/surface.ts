@@ -57,7 +57,7 @@ export class A2uiSurface {
   readonly #inputPaths = new Map<string, number>();
   #settings: SurfaceSettings;
   #root: Instance | undefined;
-  /** What was changed since the last collection: a payload may change one thing a thousand times. */
+  /** The changes since the last collection: a payload may change one value a thousand times. */
   readonly #redefined = new Set<string>();
   readonly #written = new WrittenPaths();
   /** Components to read again, and components with references to link again. */
@@ -148,7 +148,7 @@ export class A2uiSurface {
         this.#rebuild.delete(instance);
         this.#relink.delete(instance);
         this.#update(instance);
-        // What was read of it is not whole.
+        // The reading of it is not complete.
         if (work.isOver) this.#rebuild.add(instance);
       }
       for (const [instance, slots] of this.#relink) {

@@ -2,7 +2,7 @@ import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { shownAs } from "./functions.js";
 
-/** What renderers draw of a component of the basic catalogue before a person opens anything. */
+/** The parts of a basic component that renderers draw before a person opens anything. */
 interface VisibleParts {
   /** Properties whose text is on the screen; `tabs/title` is in each item of a list. */
   readonly labels?: readonly string[];

@@ -389,7 +389,7 @@ export interface SurfaceModel {
   component(surfaceId: string, componentId: string, scope?: string): SurfaceComponent | undefined;
   /** Whether a message or call shows an interface now. */
   draws(sourceId: string): boolean;
-  /** What a message or call shows now, each surface with at most so many components. */
+  /** The surfaces of a message or call now, each with at most so many components. */
   drawings(sourceId: string, maxComponents: number): readonly SurfaceDrawing[];
   /** Surfaces that are shown now. */
   readonly surfaces: readonly SurfaceInfo[];

@@ -2,8 +2,7 @@
 const COMPONENT = 1_000;
 
 /**
- * What one payload may cost: a small one can draw one long text, or one change, thousands of times.
- * Whoever works on a payload counts as it goes and stops when {@link isOver}.
+ * The limits of one payload: a small payload can draw one long text, or one change, thousands of times. The code that works on a payload counts as it goes and stops when {@link isOver}.
  */
 export class Work {
   readonly #total: Work | undefined;

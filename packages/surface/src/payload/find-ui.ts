@@ -194,7 +194,7 @@ function parseUi(
   return parseText(text, limits) ?? parseLines(text, place, problems, limits);
 }
 
-/** What each form of an interface has; an escaped letter or digit could hide it. */
+/** A mark that each form of an interface has; an escaped letter or digit could hide it. */
 const NAMES_UI =
   /a2ui|resourceUri|ui:|Surface|updateComponents|updateDataModel|callFunction|callRendererFunction|beginRendering|dataModelUpdate|\\u00[2-7]/i;
 

@@ -5,7 +5,7 @@ import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import type { JsonValue } from "@countersign/core";
 
-/** What a person can act on and what is loaded, from the page that the official React renderer drew. */
+/** The controls and the loaded URLs of the page that the official React renderer drew. */
 export interface DrawnPage {
   readonly buttons: readonly DrawnButton[];
   readonly urls: readonly string[];

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   browser = await startBrowser();
   page = await browser.newPage();
-  // What surfaces load is compared, and not loaded.
+  // The test compares the URLs of a surface and does not load them.
   await page.route(/./, (route) =>
     [`${origin}/`, `${origin}/page.js`].includes(route.request().url())
       ? route.continue()
@@ -118,7 +118,7 @@ const surface = fc
     ...operations,
   ]);
 
-/** What is drawn in a button: some parts only after a click, some never. */
+/** The parts of a button: some are drawn only after a click, some never. */
 type Part = { readonly props: Record<string, JsonValue>; readonly below: Record<string, Part[]> };
 const words = fc.oneof(
   fc.constantFrom("View", "Delete", "Pay now", ""),
@@ -215,7 +215,7 @@ function judged(operations: JsonValue[]): readonly SurfaceComponent[] | undefine
 const joined = (text: string): string =>
   text.replaceAll(/\[Loading [^\]]*\.\.\.\]/g, "").replaceAll(/\s+/g, "");
 
-/** What the page has that was not judged. */
+/** The parts of the page that were not judged. */
 function differences(components: readonly SurfaceComponent[], drawn: DrawnPage): string[] {
   const found: string[] = [];
   const urls = new Set(components.flatMap((one) => one.urls.map(({ value }) => value)));

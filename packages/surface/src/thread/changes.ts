@@ -59,7 +59,7 @@ export class Changes {
 
   undo(): void {
     for (const revert of this.#reverts.splice(0).toReversed()) revert();
-    // What was drawn before can take longer than what was drawn now. A surface that takes too long is not shown until its next event.
+    // The earlier drawing can take longer than the new one. A surface that takes too long is not shown until its next event.
     const { maxDrawnLength, maxSteps } = this.#limits;
     const work = new Work(maxDrawnLength, maxSteps, this.#total);
     for (const surface of new Set([...this.collected, ...this.touched]))

@@ -75,7 +75,7 @@ export class Sources {
     }
   }
 
-  /** What a message or call shows, each surface with at most so many components. */
+  /** The surfaces of a message or call, each with at most so many components. */
   drawings(sourceId: string, maxComponents: number): SurfaceDrawing[] {
     const source = this.#sources.get(sourceId);
     if (source === undefined) return [];
@@ -193,7 +193,7 @@ export class Sources {
     const namedIds = new Set<string>();
     for (const { operations, place } of lists) {
       for (const [index, raw] of operations.entries()) {
-        // What is left out makes the payload undecided.
+        // An operation that is left out makes the payload undecided.
         if (changes.work.isOver) break;
         changes.work.step();
         for (const operation of readOperation(raw, `${place}/${index}`, changes.problems)) {
@@ -215,8 +215,8 @@ export class Sources {
   }
 
   /**
-   * The components that other clients draw with these operations, and are drawn otherwise here: a page where nothing was
-   * drawn before, and a client with one model for all messages, which ignores that a surface is created again.
+   * The components that other clients draw otherwise than this model. One is a page where nothing was drawn before. The other is a
+   * client with one model for all messages, which ignores that a surface is created again.
    */
   #drawnOtherwise(applied: Applied, work: Work): SurfaceComponent[] {
     const { sourceId, leavesOut } = applied;
@@ -552,7 +552,7 @@ function remove<Key, Value>(map: Map<Key, Value>, key: Key): () => void {
   };
 }
 
-/** What a surface has before a payload, without what the payload repeats. */
+/** The content of a surface before a payload, without the parts that the payload repeats. */
 interface Rest {
   readonly ids: Set<string>;
   hasData: boolean;

@@ -124,7 +124,7 @@ function* declaredDomains(csp: JsonValue | undefined): Iterable<SurfaceUrl> {
     const use = Object.hasOwn(DOMAINS, name) ? DOMAINS[name] : undefined;
     const path = `/_meta/ui/csp/${use === undefined ? "other" : name}`;
     for (const domain of Array.isArray(domains) ? domains : domains === null ? [] : [domains]) {
-      // A text in place of a list is no domain: clients take it in different ways.
+      // Clients read a text in place of a list in different ways.
       const isDomain = typeof domain === "string" && Array.isArray(domains);
       const value = isDomain ? domain : JSON.stringify(domain);
       yield { value, use: use ?? "connect", path, dataPaths: [], isExact: true };
@@ -276,7 +276,7 @@ function collectTexts(value: JsonValue, into: string[]): void {
   }
 }
 
-/** A name of a server; what is no text stands beside the others, as a name that no list has. */
+/** The name of a server; other values become a name that no list has. */
 function nameOf(value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);

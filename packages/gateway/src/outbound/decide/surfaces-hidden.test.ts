@@ -74,7 +74,7 @@ const hidden = fc
       return { [name]: kind === "text" ? JSON.stringify(inner) : inner };
     }, hostile),
   );
-/** What stands beside them where reference clients look. */
+/** The members beside them where reference clients look. */
 const beside = fc.constantFrom<object>(
   {},
   { a2ui_operations: honest },
