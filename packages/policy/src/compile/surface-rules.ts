@@ -127,7 +127,7 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
           if (found === undefined) return undefined;
           return found.kind === "images"
             ? "has an image of a host that the policy does not list in its text"
-            : "has text that only ag_ui_content can open: a tag, a link that runs code, or too many characters";
+            : "has text that only ag_ui_content can open: a link that runs code, or too many characters";
         }),
         // The agent runs it now, without a component or a click.
         ({ surface }) => {

@@ -96,12 +96,12 @@ export function compileSurfaceSettings({ rules }: PolicyDocument): SurfaceSettin
   };
 }
 
-/** Markdown draws images without a click, and a link may run code: the same closed defaults as for other URLs. */
+/** Markdown loads images without a click, and a link may run code. The `Text` of A2UI has no HTML. */
 function textSettings({ hosts = [] }: SurfacesBlock["urls"] = {}): ContentSettings | undefined {
   const images = hosts.includes("*") ? "allow" : "block";
   const image_hosts = hosts.filter((host) => host !== "*");
   return compileContentSettings({
-    rules: { ag_ui_content: { images, image_hosts, hidden: "allow", sources: "allow" } },
+    rules: { ag_ui_content: { images, image_hosts, markup: "allow", hidden: "allow" } },
   });
 }
 
