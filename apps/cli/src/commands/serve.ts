@@ -123,8 +123,6 @@ const LAST_LINES_MS = 2000;
  */
 function tuneMemory(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
-  // Hardly anything survives a minor collection. Four threads that wait for each other use ten times its processor time.
-  setFlagsFromString("--no-parallel-scavenge");
 }
 
 /** Resolves at the first signal to stop; the signal it gives aborts at the second. */

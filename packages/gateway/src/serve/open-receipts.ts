@@ -53,8 +53,7 @@ export async function openReceipts(
     throw error;
   });
   const logKey = await writeLogKey(config.keyDirectory, origin, checkpointKey);
-  // In `batch` mode only groups with many blocked events need another thread.
-  const signer = await createSigningPool(key, sign === "batch" ? { workers: 1 } : {});
+  const signer = await createSigningPool(key);
   const log = await openLog({
     store,
     signer,

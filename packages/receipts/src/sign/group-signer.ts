@@ -1,6 +1,5 @@
 import { CountersignError, encodeHex } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { RECEIPTS_PER_ROOT } from "./batch-signatures.js";
 import type { SignedGroup, SignRequest } from "./group.js";
 
 declare module "@countersign/core" {
@@ -39,19 +38,11 @@ export function kernelKeyOf(key: Ed25519Key): string {
   return `ed25519:${encodeHex(key.publicKey)}`;
 }
 
-/** Maximum signatures of a small group whose receipts are signed each. */
-const MAX_EACH = 2;
-/** Maximum receipts and signatures of a small group that shares roots: a millisecond of work. */
-const MAX_BATCH = 128;
-const MAX_BATCH_SIGNATURES = 8;
+/** Maximum signatures and receipts of a small group: about a quarter of a millisecond of work. */
+const SMALL_SIGNATURES = 2;
+const SMALL_GROUP = 32;
 
-/**
- * Whether a group is too small to send to another thread. In `batch` mode a message to a thread and
- * its answer cost as much processor time as the signatures that the thread makes
- * (docs/decisions/2026-11-19-fewer-threads-per-event.md).
- */
+/** Whether a group is too small to send to another thread. */
 export function isSmall({ count, mode, singles }: SignRequest): boolean {
-  if (mode === "each") return count <= MAX_EACH;
-  const roots = Math.ceil(count / RECEIPTS_PER_ROOT);
-  return count <= MAX_BATCH && roots + singles.length <= MAX_BATCH_SIGNATURES;
+  return count <= SMALL_GROUP && (mode === "each" ? count : 1 + singles.length) <= SMALL_SIGNATURES;
 }

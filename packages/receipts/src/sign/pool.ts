@@ -39,10 +39,9 @@ function crashed(reason: "crashed" | "failed" | "not-started"): CountersignError
 }
 
 /**
- * Signs in worker threads, so that a receipt that is signed by itself costs the event loop about a
- * microsecond. Small groups are signed on the calling thread, since a message to a thread would
- * cost more; in `batch` mode nearly all groups are small. A thread that dies rejects its groups and
- * is replaced. Without a compiled worker it signs on the calling thread.
+ * Signs in worker threads, so that a receipt costs the event loop about a microsecond. Small groups
+ * are signed on the calling thread, since a message to a thread would cost more. A thread that dies
+ * rejects its groups and is replaced. Without a compiled worker it signs on the calling thread.
  */
 export async function createSigningPool(
   key: Ed25519Key,
