@@ -1,14 +1,11 @@
-import { createRequire } from "node:module";
 import type { JsonObject, JsonValue } from "@countersign/core";
+import schema from "@modelcontextprotocol/ext-apps/schema.json" with { type: "json" };
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SurfaceFacts } from "../base/facts.js";
 import { createSurfaceModel } from "./model.js";
 
-const schema = createRequire(import.meta.url)(
-  "@modelcontextprotocol/ext-apps/schema.json",
-) as JsonObject;
 const ajv = new Ajv2020({ strict: false }).addSchema(schema, "apps");
 const accepts = (name: string, value: JsonValue): boolean =>
   ajv.validate(`apps#/$defs/${name}`, value);
