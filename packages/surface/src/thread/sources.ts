@@ -188,7 +188,9 @@ export class Sources {
     changes: Changes,
   ): boolean {
     const source = this.#source(sourceId, agent, changes);
-    const rest = new Map([...source.surfaces.values()].map((one) => [one, restOf(one)]));
+    // Only a whole payload can leave out what its message drew: an update alone costs what it changes.
+    const earlier = isWhole ? [...source.surfaces.values()] : [];
+    const rest = new Map(earlier.map((one) => [one, restOf(one)]));
     const created = new Set<string>();
     const namedIds = new Set<string>();
     for (const { operations, place } of lists) {
