@@ -64,7 +64,7 @@ export type {
 } from "./counters/book.js";
 export { createVelocityCounter } from "./counters/counter.js";
 export type { VelocityCounter, VelocitySnapshot } from "./counters/counter.js";
-export { SurfacePayloads } from "./surface/payload.js";
+export { changesInterface, SurfacePayloads } from "./surface/payload.js";
 export { addSurface } from "./surface/view.js";
 export type { SurfaceView } from "./surface/view.js";
 export { addRequests, matchSurfaceRequest, readSurfaceRequests } from "./surface/request.js";

@@ -46,7 +46,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/is not a component that the policy lists for its catalogue$/u, "ag_ui_surfaces.components"],
   [/has properties that do not fit their schema$/u, "ag_ui_surfaces.props"],
   [
-    /has an image of a host that the policy does not list in its text$|has text that only ag_ui_content can open: |a URL that is not written as text$/u,
+    /has in its text an image of a host that the policy does not list$|has text that only ag_ui_content can open: |a URL that is not written as text$/u,
     "ag_ui_surfaces.urls",
   ],
   [/^send a message of the conversation through this gateway, and ask /u, "ERR_HISTORY_INVENTED"],

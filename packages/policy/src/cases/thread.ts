@@ -7,7 +7,7 @@ import { asObject } from "../base/json-object.js";
 import { ClientState } from "../classify/client-state.js";
 import type { CompiledPolicy } from "../compile/compile.js";
 import type { DecisionFacts } from "../compile/facts.js";
-import { SurfacePayloads } from "../surface/payload.js";
+import { changesInterface, SurfacePayloads } from "../surface/payload.js";
 import { addRequests, matchSurfaceRequest, readSurfaceRequests } from "../surface/request.js";
 import type { MatchedRequest, ShownToThread } from "../surface/request.js";
 import { addSurface } from "../surface/view.js";
@@ -78,9 +78,7 @@ export class FileThread {
     if (facts.source === "ENVELOPE") return { subject };
     if (facts.direction === "inbound") return { subject: this.#withRequests(subject) };
     const payloads = this.#payloadsOf(subject.value as unknown as AgUiEvent, context);
-    const found = payloads
-      .map((payload) => this.#model.apply(payload))
-      .filter((one) => one.isSurface || one.surfaces.length > 0 || one.removed.length > 0);
+    const found = payloads.map((payload) => this.#model.apply(payload)).filter(changesInterface);
     if (found.length === 0) return { subject };
     const surface = { facts: joined(found), shown: this.#model.surfaces };
     return {

@@ -126,7 +126,7 @@ function checksOf(settings: SurfaceSettings): SurfaceCheck[] {
           const found = findInTexts([label, ...texts], settings.texts);
           if (found === undefined) return undefined;
           return found.kind === "images"
-            ? "has an image of a host that the policy does not list in its text"
+            ? "has in its text an image of a host that the policy does not list"
             : "has text that only ag_ui_content can open: a link that runs code, or too many characters";
         }),
         // The agent runs it now, without a component or a click.

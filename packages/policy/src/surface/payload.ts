@@ -1,6 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import type { SurfacePayload } from "@countersign/surface";
+import type { SurfaceFacts, SurfacePayload } from "@countersign/surface";
 import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
 import { applyJsonPatch } from "@countersign/wire/reduce";
 import { CLIENT_PATCH_LIMITS } from "../classify/client-state.js";
@@ -114,6 +114,11 @@ export class SurfacePayloads {
     const sender = senderOf(event);
     return { kind: "activity", messageId, activityType, content: content ?? null, ...sender };
   }
+}
+
+/** Whether a payload draws, changes or removes an interface. */
+export function changesInterface({ isSurface, surfaces, removed }: SurfaceFacts): boolean {
+  return isSurface || surfaces.length > 0 || removed.length > 0;
 }
 
 /** The subagent that an event or message is attributed to: it may not change what others draw. */

@@ -1,6 +1,6 @@
-import { SurfacePayloads, addSurface } from "@countersign/policy";
+import { addSurface, changesInterface, SurfacePayloads } from "@countersign/policy";
 import { createSurfaceModel } from "@countersign/surface";
-import type { SurfaceFacts, SurfaceModel, SurfacePayload } from "@countersign/surface";
+import type { SurfaceModel, SurfacePayload } from "@countersign/surface";
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
@@ -66,7 +66,7 @@ export class SurfaceWatch {
       if (this.#judged.has(sourceOf(payload))) continue;
       this.#model ??= createSurfaceModel(this.#run.policy.surfaces);
       const surface = this.#model.apply(payload);
-      if (isChange(surface)) (list.listedSurfaces ??= []).push(surface);
+      if (changesInterface(surface)) (list.listedSurfaces ??= []).push(surface);
     }
   }
 
@@ -101,7 +101,7 @@ export class SurfaceWatch {
     const surface = this.#model.apply(payload);
     const { facts } = context;
     // An activity that becomes another type draws nothing, and removes what it drew.
-    if (!isChange(surface) || facts === undefined) return;
+    if (!changesInterface(surface) || facts === undefined) return;
     context.surface = { facts: surface, shown: this.#model.surfaces };
     context.facts = addSurface(facts, surface, this.#run.policy.refinements);
   }
@@ -122,10 +122,6 @@ export class SurfaceWatch {
 function sourceOf(payload: SurfacePayload): string {
   if (payload.kind === "activity") return payload.messageId;
   return "toolCallId" in payload ? payload.toolCallId : "";
-}
-
-function isChange({ isSurface, surfaces, removed }: SurfaceFacts): boolean {
-  return isSurface || surfaces.length > 0 || removed.length > 0;
 }
 
 function argumentsIn(event: AgUiEvent | undefined): string {
