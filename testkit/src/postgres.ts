@@ -13,6 +13,8 @@ const run = promisify(execFile);
 export type RunningPostgres = {
   /** Connection string with every right on an empty database. */
   readonly url: string;
+  /** The process whose children are the connections. */
+  pid(): number;
   /** Stops the server and removes its files. */
   stop(): Promise<void>;
   /** Ends every server process at once, as a power cut would; `start` brings it back. */
@@ -236,6 +238,7 @@ export async function startPostgres(
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    pid: () => child?.pid ?? 0,
     start,
     // One that outlived the others would hold their memory, and no new server starts beside it.
     crash: () => end((server) => signalAll(server, "SIGKILL")),

@@ -6,31 +6,27 @@ import type { Span, SpanBatch, SpanRow } from "../spans/spans.js";
 import { lockLog } from "./lock-log.js";
 import type { LockedLog } from "./lock-log.js";
 import { HAS_OLD_COLUMNS, OLD_COLUMNS } from "./schema.js";
+import { arrayText, runBatch } from "./statement-batch.js";
+import type { Statement } from "./statement-batch.js";
 
 const NAMES = ENTRY_COLUMNS.join(", ");
 const INSERT_KINDS = `INSERT INTO countersign_kinds (log_id, kind, ${NAMES})
-SELECT $1, * FROM unnest($2::bigint[], ${ENTRY_COLUMNS.map((name, at) => `$${at + 3}::${name === "allowed" ? "boolean" : "text"}[]`).join(", ")})`;
+SELECT $1::int, * FROM unnest($2::bigint[], ${ENTRY_COLUMNS.map((name, at) => `$${at + 3}::${name === "allowed" ? "boolean" : "text"}[]`).join(", ")})`;
 const INSERT_SPANS = `
 WITH stored AS (
-  INSERT INTO countersign_prefixes SELECT $1, * FROM unnest($9::text[], $10::bigint[]) ON CONFLICT DO NOTHING
+  INSERT INTO countersign_prefixes SELECT $1::int, * FROM unnest($9::text[], $10::bigint[]) ON CONFLICT DO NOTHING
 )
 INSERT INTO countersign_spans (log_id, last_seq, first_seq, kind, entries, earliest, latest, detail)
-SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::text[])`;
+SELECT $1::int, * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bigint[], $7::bigint[], $8::text[])`;
 
 /** Inserts spans, and the kinds that they need, while the row of the log is locked. */
-export async function insertSpans(
-  client: PoolClient,
+export function spanStatements(
   { logId, kinds }: LockedLog,
   { spans, prefixes }: SpanBatch,
-): Promise<void> {
+): Statement[] {
   const { added } = kinds;
-  if (added.length > 0) {
-    const columns = ENTRY_COLUMNS.map((_, at) => added.map(({ values }) => values[at] ?? null));
-    const values = [logId, added.map(({ kind }) => kind), ...columns];
-    await client.query({ name: "countersign_kinds", text: INSERT_KINDS, values });
-  }
-  const column = <Value>(pick: (span: Span) => Value): Value[] => spans.map(pick);
-  await client.query({
+  const column = (pick: (span: Span) => number | string): string => arrayText(spans.map(pick));
+  const inserted: Statement = {
     name: "countersign_spans",
     text: INSERT_SPANS,
     values: [
@@ -42,10 +38,16 @@ export async function insertSpans(
       column((one) => one.earliest),
       column((one) => one.latest),
       column((one) => one.detail),
-      prefixes.map(({ prefix }) => prefix),
-      prefixes.map(({ block }) => block),
+      arrayText(prefixes.map(({ prefix }) => prefix)),
+      arrayText(prefixes.map(({ block }) => block)),
     ],
-  });
+  };
+  if (added.length === 0) return [inserted];
+  const columns = ENTRY_COLUMNS.map((_, at) =>
+    arrayText(added.map(({ values }) => values[at] ?? null)),
+  );
+  const values = [logId, arrayText(added.map(({ kind }) => kind)), ...columns];
+  return [{ name: "countersign_kinds", text: INSERT_KINDS, values }, inserted];
 }
 
 /** Entries per transaction: appends wait for one. */
@@ -71,7 +73,7 @@ export async function indexOlderRows(client: PoolClient, target: LockedLog): Pro
       const entry = decodeEntry(body);
       spans.add(kinds.find(entry), start + at, entry.received_at, entry.receipt.id);
     }
-    await insertSpans(client, target, spans.take());
+    await runBatch(client, spanStatements(target, spans.take()));
   }
   if (indexed < end) {
     const sql = "UPDATE countersign_logs SET indexed = $2 WHERE log_id = $1";

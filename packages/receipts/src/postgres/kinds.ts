@@ -25,6 +25,8 @@ export class Kinds {
   #next = 0;
   #first: number | undefined;
   #added: NewKind[] = [];
+  /** The entry before: most entries continue its run. */
+  #last: { readonly values: NewKind["values"]; readonly kind: number } | undefined;
   /** The kind that was stored last. */
   newest: number | undefined;
 
@@ -37,6 +39,7 @@ export class Kinds {
     const isComplete = stored !== undefined && stored === this.newest && firstEntry === this.#first;
     if (isComplete && this.#known.size < CACHED) return;
     this.#known.clear();
+    this.#last = undefined;
     this.newest = undefined;
     this.#first = firstEntry;
     this.#next = randomInt(RANGES) * NUMBERS;
@@ -45,9 +48,17 @@ export class Kinds {
   /** The number of the kind of an entry. */
   find(entry: TimedDraft | LogEntry): number {
     const values = columnValues(entry);
+    const last = this.#last;
+    if (last !== undefined && values.every((value, at) => value === last.values[at])) {
+      return last.kind;
+    }
     const name = JSON.stringify(values);
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
+    const kind = this.#known.get(name) ?? this.#add(name, values);
+    this.#last = { values, kind };
+    return kind;
+  }
+
+  #add(name: string, values: NewKind["values"]): number {
     const kind = this.#next++;
     this.#known.set(name, kind);
     const stored = values.map((value) => (typeof value === "string" ? columnText(value) : value));

@@ -2,6 +2,7 @@ import type { PoolClient } from "pg";
 import type { Durability } from "../store/store.js";
 import type { HeadRow } from "./frontier.js";
 import type { Kinds } from "./kinds.js";
+import type { PartitionRow } from "./partitions.js";
 
 // A gateway that froze in a transaction is rolled back before the waiting gateways time out.
 const WAITING =
@@ -11,7 +12,8 @@ const WAITING =
 export type LockedLog = { readonly logId: number; readonly kinds: Kinds };
 
 /** The row of a log that is locked for a transaction. */
-export type LockedRow = HeadRow & {
+export type LockedRow = HeadRow &
+  Required<PartitionRow> & {
   readonly first_entry: string;
   readonly indexed: string;
   readonly history_bytes: number | null;
@@ -29,7 +31,7 @@ export async function lockLog(
   const commit = durability === "strict" ? "on" : "off";
   const { newest } = kinds;
   const opened = (await client.query(
-    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier, seal, first_entry, indexed, octet_length(key_history) AS history_bytes FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE; SELECT EXISTS (SELECT FROM countersign_kinds WHERE log_id = ${logId} AND kind = ${newest ?? -1}) AS known`,
+    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier, seal, first_entry, indexed, part, next_part, octet_length(key_history) AS history_bytes FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE; SELECT EXISTS (SELECT FROM countersign_kinds WHERE log_id = ${logId} AND kind = ${newest ?? -1}) AS known`,
   )) as unknown as { rows: Record<string, unknown>[] }[];
   const row = opened.at(-2)?.rows[0] as LockedRow | undefined;
   if (row === undefined) throw new Error("the log's row is gone");

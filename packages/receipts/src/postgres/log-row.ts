@@ -1,10 +1,9 @@
 import { CountersignError } from "@countersign/core";
 import "../store/errors.js";
 import type { Connections } from "./connections.js";
-import { HAS_OLD_COLUMNS, PG_SCHEMA } from "./schema.js";
-
-// Two gateways that start together must not both create the tables.
-const SCHEMA_LOCK = 7_301_990_245;
+import { migrate } from "./migrate.js";
+import { partitionName, planPartition } from "./partitions.js";
+import { HAS_OLD_COLUMNS, LOG_MIGRATIONS } from "./schema.js";
 
 /** A log of the database. */
 export type FoundLog = {
@@ -14,19 +13,38 @@ export type FoundLog = {
 };
 
 /** Finds a log by its name; creates the tables and the log if they are missing. */
-export function prepareLog({ withClient }: Connections, name: string): Promise<FoundLog> {
+export async function prepareLog({ withClient }: Connections, name: string): Promise<FoundLog> {
+  await migrate({
+    area: "log",
+    migrations: LOG_MIGRATIONS,
+    inTransaction: (work) =>
+      withClient(async (client) => {
+        await client.query("BEGIN");
+        const value = await work(client);
+        await client.query("COMMIT");
+        return value;
+      }),
+  });
   return withClient(async (client) => {
-    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-    await client.query(PG_SCHEMA);
     await client.query("INSERT INTO countersign_logs (name) VALUES ($1) ON CONFLICT DO NOTHING", [
       name,
     ]);
-    const { rows } = await client.query<{ log_id: number; older: boolean }>(
-      `SELECT log_id, indexed < size OR ${HAS_OLD_COLUMNS} AS older FROM countersign_logs WHERE name = $1`,
+    type Row = { log_id: number; part: string; next_part: string; older: boolean };
+    const { rows } = await client.query<Row>(
+      `SELECT log_id, part, next_part, indexed < size OR ${HAS_OLD_COLUMNS} AS older FROM countersign_logs WHERE name = $1`,
       [name],
     );
-    await client.query("COMMIT");
-    return { logId: Number(rows[0]?.log_id), isOlder: rows[0]?.older === true };
+    const row = rows[0] as Row;
+    const logId = Number(row.log_id);
+    for (const column of ["part", "next_part"] as const) {
+      // A table that an operator lost is not written to again.
+      await client.query(
+        `UPDATE countersign_logs SET ${column} = -1 WHERE log_id = $1 AND ${column} = $2 AND $2 >= 0 AND to_regclass($3) IS NULL`,
+        [logId, row[column], partitionName(logId, Number(row[column]))],
+      );
+    }
+    await planPartition(client, logId);
+    return { logId, isOlder: row.older };
   });
 }
 

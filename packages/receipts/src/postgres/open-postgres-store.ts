@@ -21,17 +21,19 @@ import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
+import type { AppendedTo } from "./append-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
 import type { PoolClient } from "pg";
 import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
-import { dropOldColumns, indexOlderRows, removeSpans } from "./index-rows.js";
+import { dropOldColumns, indexOlderRows } from "./index-rows.js";
 import { Kinds } from "./kinds.js";
-import { lockLog } from "./lock-log.js";
 import { findLog, prepareLog } from "./log-row.js";
 import { findMismatch } from "./mismatched-rows.js";
+import { listPartitions, PARTITION_WIDTH, planPartition } from "./partitions.js";
+import { planFirst, removeEntries } from "./remove-rows.js";
 import { findSpans, SPANS, spanTables } from "./span-tables.js";
 
 /** Options of {@link openPostgresStore}. */
@@ -62,15 +64,8 @@ type LogRow = HeadRow & {
 /** A search for a text reads every entry of its time range, on one of few connections. */
 const FIND_MS = 30_000;
 const ANSWER_MS = 10_000;
-/** Entries that one statement removes: a small part of the time that an append may wait. */
-const REMOVED_ROWS = 8_192;
-const REMOVE = `
-WITH removed AS (
-  DELETE FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3 RETURNING seq, leaf
-), moved AS (
-  INSERT INTO countersign_hashes SELECT $1, 0, seq, leaf FROM removed
-)
-UPDATE countersign_logs SET first_entry = $3 WHERE log_id = $1 AND first_entry < $3`;
+/** Milliseconds between two attempts to make the partition of later entries. */
+const PLAN_MS = 60_000;
 /** One connection appends, the other stores checkpoints and probes the database. */
 const APPENDING = 2;
 
@@ -201,6 +196,28 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     return rows.map((row) => row.body);
   };
 
+  /** The leaf hashes of 256 removed entries. */
+  const readLeafTile = async (tile: number): Promise<Buffer | undefined> => {
+    const table = "SELECT to_regclass('countersign_leaf_tiles') IS NOT NULL AS found";
+    const [there] = await read<{ found: boolean }>("read a tile", table, []);
+    if (there?.found !== true) return undefined;
+    const sql = "SELECT hashes FROM countersign_leaf_tiles WHERE log_id = $1 AND tile = $2";
+    const [row] = await read<{ hashes: Buffer }>("read a tile", sql, [logId, tile]);
+    if (row === undefined) return undefined;
+    if (row.hashes.length === TILE_WIDTH * HASH_BYTES) return row.hashes;
+    throw corrupt(tile * TILE_WIDTH, "the hashes of a tile are not 256");
+  };
+  let planned = Number.NEGATIVE_INFINITY;
+  /** Makes the next partition in the background once the current one is half full. */
+  const planSoon = ({ size, part, next_part: next }: AppendedTo): void => {
+    const current = Math.max(Number(part), Number(next));
+    if (current >= 0 && Number(size) < current + PARTITION_WIDTH / 2) return;
+    if (performance.now() < planned + PLAN_MS) return;
+    planned = performance.now();
+    // Without a partition the entries go to the parent table.
+    asking.withClient((client) => planPartition(client, logId)).catch(() => undefined);
+  };
+
   // The next query meets a failure again and reports it.
   if (isOlder) indexOlder().catch(() => undefined);
   return {
@@ -208,9 +225,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async append(build, durability) {
       if (closed || readOnly) throw closedStore();
       try {
-        await appending.withClient((client) =>
+        const row = await appending.withClient((client) =>
           appendRows(client, { logId, historyBytes, kinds }, build, durability),
         );
+        planSoon(row);
       } catch (error) {
         throw writeFailure("append", error);
       }
@@ -220,14 +238,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async readTile({ level, index, width }) {
       const first = index * TILE_WIDTH;
       if (level === "entries") return encodeBundle(await readEntries(first, first + width));
-      // The leaf hashes of removed entries are with the hashes of the other levels.
+      // Versions before 0.2 stored the leaf hashes of removed entries with those of the other levels.
       const sql =
         level === 0
           ? `SELECT hash FROM (SELECT seq AS position, leaf AS hash FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3
               UNION ALL SELECT position, hash FROM countersign_hashes WHERE log_id = $1 AND level = 0 AND position >= $2 AND position < $3) AS leaves ORDER BY position`
           : `SELECT hash FROM countersign_hashes WHERE log_id = $1 AND position >= $2 AND position < $3 AND level = ${Number(level)} ORDER BY position`;
       const rows = await read<{ hash: Buffer }>("read a tile", sql, [logId, first, first + width]);
-      if (rows.length !== width) throw outOfRange((await head()).size);
+      if (rows.length !== width) {
+        const kept = level === 0 ? await readLeafTile(index) : undefined;
+        if (kept === undefined) throw outOfRange((await head()).size);
+        return kept.subarray(0, width * HASH_BYTES);
+      }
       // The column accepts any number of bytes, but readers of the tile assume 32 per hash.
       const wrong = rows.findIndex((row) => row.hash.length !== HASH_BYTES);
       if (wrong >= 0) {
@@ -238,26 +260,27 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     findMismatchedRow: (start, end) =>
       ask("read rows", 0, (client) => findMismatch(client, { logId, spans }, start, end)),
     first: async () => firstOf(await readRow("read the first entry", asking)),
-    async planRemoval(limit) {
+    async planRemoval(limit, rotate) {
       const row = await readRow("plan a removal", asking);
       const most = Math.min(limit, Number(row.checkpoint_size));
-      return Math.max(firstOf(row), Math.floor(most / TILE_WIDTH) * TILE_WIDTH);
+      const range = { from: firstOf(row), first: most };
+      if (closed || readOnly) throw closedStore();
+      try {
+        return await appending.withClient(async (client) => {
+          await planPartition(client, logId, rotate);
+          return planFirst(await listPartitions(client, logId), range);
+        });
+      } catch (error) {
+        throw writeFailure("plan a removal", error);
+      }
     },
     async remove(first) {
-      for (let start = firstOf(await readRow("remove entries", asking)); start < first;) {
-        const end = Math.min(first, start + REMOVED_ROWS);
-        if (closed || readOnly) throw closedStore();
-        await appending
-          .withClient(async (client) => {
-            await lockLog(client, { logId, kinds }, "strict");
-            await client.query(REMOVE, [logId, start, end]);
-            await removeSpans(client, logId, end);
-            await client.query("COMMIT");
-          })
-          .catch((error: unknown) => {
-            throw writeFailure("remove entries", error);
-          });
-        start = end;
+      const from = firstOf(await readRow("remove entries", asking));
+      if (closed || readOnly) throw closedStore();
+      try {
+        await removeEntries(appending, { logId, kinds }, { from, first });
+      } catch (error) {
+        throw writeFailure("remove entries", error);
       }
     },
     async readCheckpoint() {

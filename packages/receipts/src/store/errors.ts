@@ -19,6 +19,8 @@ declare module "@countersign/core" {
      * be invalid.
      */
     ERR_STORE_KEY_RETIRED: { size: number };
+    /** A newer version of this program has changed the tables so that this one must not use them. */
+    ERR_STORE_NEWER: { area: string; version: number; known: number };
     /** The store is closed. */
     ERR_STORE_CLOSED: Record<string, never>;
     /** A requested entry, tile or bundle is outside the acknowledged log. */

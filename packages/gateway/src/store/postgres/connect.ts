@@ -1,8 +1,8 @@
-import { openConnections } from "@countersign/receipts/postgres";
-import type { ConnectionOptions } from "@countersign/receipts/postgres";
+import { isCountersignError } from "@countersign/core";
+import { migrate, openConnections } from "@countersign/receipts/postgres";
+import type { ConnectionOptions, Migration } from "@countersign/receipts/postgres";
 import type { PoolClient } from "pg";
-import { migrate } from "./migrations.js";
-import type { Migration } from "./migrations.js";
+import { MIGRATIONS } from "./migrations.js";
 
 /** Connections to a database, which may be unavailable for a time. */
 export type Connections = {
@@ -27,34 +27,46 @@ export function connect({ failure, ...options }: ConnectOptions): Connections {
   const lend: typeof withClient = async (work) => {
     try {
       return await withClient(work);
-    } catch {
-      throw failure();
+    } catch (error) {
+      throw isCountersignError(error) ? error : failure();
     }
   };
   return {
-    inTransaction: (work) =>
-      lend(async (client) => {
-        await client.query(BEGIN);
-        const value = await work(client);
-        await client.query("COMMIT");
-        return value;
-      }),
+    inTransaction: (work) => lend((client) => runTransaction(client, work)),
     query: (sql, values) => lend(async (client) => (await client.query(sql, [...values])).rows),
     close,
   };
 }
 
-/** Connects, and brings the tables up to date: those of the gateway unless others are named. */
+async function runTransaction<Value>(
+  client: PoolClient,
+  work: (client: PoolClient) => Promise<Value>,
+): Promise<Value> {
+  await client.query(BEGIN);
+  const value = await work(client);
+  await client.query("COMMIT");
+  return value;
+}
+
+/** The tables that a store needs: those of the gateway unless others are named. */
+type Tables = { readonly area: string; readonly migrations: readonly Migration[] };
+const GATEWAY: Tables = { area: "gateway", migrations: MIGRATIONS };
+
+/** Connects, and brings the tables up to date. */
 export async function openTables({
-  migrations,
+  tables = GATEWAY,
   ...options
-}: ConnectOptions & { readonly migrations?: readonly Migration[] }): Promise<Connections> {
-  const database = connect(options);
+}: ConnectOptions & { readonly tables?: Tables }): Promise<Connections> {
+  const { withClient, close } = openConnections(options);
   try {
-    await database.inTransaction((client) => migrate(client, migrations));
-    return database;
+    await migrate({
+      ...tables,
+      inTransaction: (work) => withClient((client) => runTransaction(client, work)),
+    });
   } catch (error) {
-    await database.close();
-    throw error;
+    throw isCountersignError(error) ? error : options.failure();
+  } finally {
+    await close();
   }
+  return connect(options);
 }

@@ -1,18 +1,12 @@
-import type { PoolClient } from "pg";
-
-/** One change of the tables. */
-export type Migration = {
-  /** A column that exists once the change is made, as `table.column`. */
-  readonly adds: string;
-  readonly sql: string;
-};
+import type { Migration } from "@countersign/receipts/postgres";
 
 /**
  * All changes of the gateway's tables in PostgreSQL, oldest first. A new change goes to the end, and
  * gateways of the version before must be able to use the changed table: they run beside the new ones
  * during an upgrade.
  *
- * The receipt log has its own tables: commands open it without a gateway.
+ * The receipt log has its own tables and changes: commands open it without a gateway. One table,
+ * `countersign_schema`, has the versions of all.
  */
 export const MIGRATIONS: readonly Migration[] = [
   // The keyed store. Its partition column is called `thread`: the first rows were those of threads.
@@ -99,26 +93,3 @@ export const EVIDENCE_MIGRATIONS: readonly Migration[] = [
       CREATE INDEX IF NOT EXISTS countersign_evidence_by_age ON countersign_evidence (log, kept_at, seq);`,
   },
 ];
-
-/** Gateways that start together must not both change the tables. */
-const LOCK = 7_301_990_246;
-const DONE = `SELECT adds FROM unnest($1::text[]) AS adds WHERE EXISTS (
-  SELECT FROM pg_attribute WHERE attrelid = to_regclass(split_part(adds, '.', 1))
-  AND attname = split_part(adds, '.', 2) AND NOT attisdropped)`;
-
-/**
- * Makes the missing changes, in one transaction of the caller.
- *
- * The columns tell which changes are missing, not a version number: a table that was lost is created
- * again, and a gateway that starts locks no table that is complete. `CREATE INDEX IF NOT EXISTS` and
- * `ALTER TABLE` would wait for the writes of the other gateways.
- */
-export async function migrate(
-  client: PoolClient,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<void> {
-  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-  const { rows } = await client.query<{ adds: string }>(DONE, [migrations.map(({ adds }) => adds)]);
-  const done = new Set(rows.map(({ adds }) => adds));
-  for (const { adds, sql } of migrations) if (!done.has(adds)) await client.query(sql);
-}

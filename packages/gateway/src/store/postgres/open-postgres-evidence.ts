@@ -49,7 +49,7 @@ export async function openPostgresEvidence({
     connections: 2,
     answerMs,
     failure: unavailable,
-    migrations: EVIDENCE_MIGRATIONS,
+    tables: { area: "evidence", migrations: EVIDENCE_MIGRATIONS },
   });
   const usage: EvidenceStore["usage"] = async () => {
     type Usage = { records: string; bytes: string; oldest: string | null };

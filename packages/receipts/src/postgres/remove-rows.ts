@@ -1,0 +1,94 @@
+import { TILE_WIDTH } from "../tiles/path.js";
+import type { Connections } from "./connections.js";
+import { removeSpans } from "./index-rows.js";
+import { lockLog } from "./lock-log.js";
+import type { LockedLog } from "./lock-log.js";
+import { listPartitions, partitionName } from "./partitions.js";
+
+/** Leaf hashes of one statement; appends do not wait for it. */
+const HASHED_ROWS = 256 * TILE_WIDTH;
+/** Entries of one transaction that appends wait for. */
+const REMOVED_ROWS = 8_192;
+const KEEP_LEAVES = `
+INSERT INTO countersign_leaf_tiles
+SELECT $1::int, seq / ${TILE_WIDTH}, string_agg(leaf, ''::bytea ORDER BY seq) FROM countersign_entries
+WHERE log_id = $1 AND seq >= $2 AND seq < $3 GROUP BY seq / ${TILE_WIDTH} HAVING count(*) = ${TILE_WIDTH}
+ON CONFLICT DO NOTHING`;
+const MOVE_FIRST =
+  "UPDATE countersign_logs SET first_entry = $2 WHERE log_id = $1 AND first_entry < $2";
+
+/** Attempts to drop a table that a query is reading. */
+const DROPS = 5;
+
+type Range = { readonly from: number; readonly first: number };
+
+/**
+ * The number to remove entries before: the start of a partition, so that whole tables go. Entries of
+ * an older version before the first partition are removed row by row, in groups of 256.
+ */
+export function planFirst(partitions: readonly number[], { from, first }: Range): number {
+  const start = partitions.findLast((one) => one <= first);
+  return Math.max(from, start ?? Math.floor(first / TILE_WIDTH) * TILE_WIDTH);
+}
+
+/**
+ * Removes the entries before `first`. Their leaf hashes are stored as whole tiles. Appends wait for
+ * the transactions that move the first number, not for those that read or drop a table.
+ */
+export async function removeEntries(
+  { withClient }: Connections,
+  log: LockedLog,
+  { from, first }: Range,
+): Promise<void> {
+  const { logId } = log;
+  const { dropped, others } = await withClient(async (client) => {
+    const all = await listPartitions(client, logId);
+    const isOver = (at: number): boolean => (all[at + 1] ?? Number.POSITIVE_INFINITY) <= first;
+    const named = all.map((one, at) => ({ name: partitionName(logId, one), isOver: isOver(at) }));
+    for (let start = from; start < first; start += HASHED_ROWS) {
+      await client.query(KEEP_LEAVES, [logId, start, Math.min(first, start + HASHED_ROWS)]);
+    }
+    return {
+      dropped: named.filter((one) => one.isOver).map(({ name }) => name),
+      others: named.filter((one) => !one.isOver).map(({ name }) => name),
+    };
+  });
+  for (let start = from; start < first;) {
+    const end = Math.min(first, start + REMOVED_ROWS);
+    await withClient(async (client) => {
+      await lockLog(client, log, "strict");
+      for (const table of ["ONLY countersign_entries", ...others]) {
+        const sql = `DELETE FROM ${table} WHERE log_id = $1 AND seq < $2`;
+        await client.query(sql, [logId, end]);
+      }
+      await client.query(MOVE_FIRST, [logId, end]);
+      await removeSpans(client, logId, end);
+      await client.query("COMMIT");
+    });
+    start = end;
+  }
+  for (const name of dropped) await dropPartition({ withClient }, name, first);
+}
+
+/** Drops a table whose entries are removed; it stays until the next removal while queries read it. */
+async function dropPartition(
+  { withClient }: Pick<Connections, "withClient">,
+  name: string,
+  first: number,
+): Promise<void> {
+  for (let attempt = 0; attempt < DROPS; attempt += 1) {
+    const isDropped = await withClient(async (client) => {
+      await client.query("BEGIN; SET LOCAL lock_timeout = '1s'");
+      const { rows } = await client.query(`SELECT FROM ${name} WHERE seq >= $1 LIMIT 1`, [first]);
+      if (rows.length === 0) await client.query(`DROP TABLE ${name}`);
+      await client.query("COMMIT");
+      return true;
+    }).catch((error: unknown) => {
+      if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+      throw error;
+    });
+    if (isDropped) return;
+  }
+}
+
+const LOCK_NOT_AVAILABLE = "55P03";
