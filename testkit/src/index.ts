@@ -12,3 +12,4 @@ export type { RunningPostgres } from "./postgres.js";
 export { findBrowser, startBrowser } from "./browser.js";
 export { startTornLine } from "./torn-line.js";
 export type { TornLine } from "./torn-line.js";
+export { OLDER_DATABASE, olderDatabase } from "./older-database.js";

@@ -12,7 +12,11 @@ type Client = {
 /** Bodies of the size of entries. */
 export function sampleRows(count: number): Buffer[] {
   return Array.from({ length: count }, (_, at) =>
-    Buffer.from(`{"seq":${at},"x":"${String(Math.random()).repeat(60).slice(0, BODY_BYTES - 30)}"}`),
+    Buffer.from(
+      `{"seq":${at},"x":"${String(Math.random())
+        .repeat(60)
+        .slice(0, BODY_BYTES - 30)}"}`,
+    ),
   );
 }
 

@@ -14,10 +14,10 @@ export type LockedLog = { readonly logId: number; readonly kinds: Kinds };
 /** The row of a log that is locked for a transaction. */
 export type LockedRow = HeadRow &
   Required<PartitionRow> & {
-  readonly first_entry: string;
-  readonly indexed: string;
-  readonly history_bytes: number | null;
-};
+    readonly first_entry: string;
+    readonly indexed: string;
+    readonly history_bytes: number | null;
+  };
 
 /**
  * Begins a transaction that locks the row of the log: the holder of the lock knows the true head,

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import "../store/errors.js";
 import type { Connections } from "./connections.js";
-import { migrate } from "./migrate.js";
+import { migrate, readVersion } from "./migrate.js";
 import { partitionName, planPartition } from "./partitions.js";
 import { HAS_OLD_COLUMNS, LOG_MIGRATIONS } from "./schema.js";
 
@@ -26,9 +26,11 @@ export async function prepareLog({ withClient }: Connections, name: string): Pro
       }),
   });
   return withClient(async (client) => {
-    await client.query("INSERT INTO countersign_logs (name) VALUES ($1) ON CONFLICT DO NOTHING", [
-      name,
-    ]);
+    // The condition first: a conflict would wait for the append of another gateway.
+    await client.query(
+      "INSERT INTO countersign_logs (name) SELECT $1 WHERE NOT EXISTS (SELECT FROM countersign_logs WHERE name = $1) ON CONFLICT DO NOTHING",
+      [name],
+    );
     type Row = { log_id: number; part: string; next_part: string; older: boolean };
     const { rows } = await client.query<Row>(
       `SELECT log_id, part, next_part, indexed < size OR ${HAS_OLD_COLUMNS} AS older FROM countersign_logs WHERE name = $1`,
@@ -54,6 +56,7 @@ export async function prepareLog({ withClient }: Connections, name: string): Pro
  */
 export function findLog({ withClient }: Connections, name: string): Promise<FoundLog> {
   return withClient(async (client) => {
+    await readVersion(client, "log", LOG_MIGRATIONS);
     const found = await client.query("SELECT to_regclass('countersign_logs') IS NOT NULL AS there");
     const isThere = (found.rows as { there: boolean }[])[0]?.there === true;
     const { rows } = isThere

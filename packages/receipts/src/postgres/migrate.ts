@@ -61,7 +61,13 @@ export async function migrate({ inTransaction, area, migrations }: MigrateOption
       await client.query(`SET LOCAL lock_timeout = '2s'; ${CREATE}`);
       const { missing } = await readState(client, area, migrations);
       const next = missing[0];
-      if (next !== undefined) await client.query(migrations[next]?.sql ?? "");
+      if (next !== undefined) {
+        const { adds, sql } = migrations[next] as Migration;
+        await client.query(sql);
+        const after = await readState(client, area, migrations);
+        if (after.missing.includes(next))
+          throw new TypeError(`the change that adds ${adds} does not`);
+      }
       // The last change is followed by the whole version; a repeated one keeps it.
       const version = missing.length > 1 ? (next ?? 0) + 1 : length;
       await client.query(SAVE, [area, version, leastOf(migrations, version)]);
@@ -79,26 +85,37 @@ function leastOf(migrations: readonly Migration[], version: number): number {
   return migrations.slice(0, version).findLastIndex((one) => one.excludesOlder === true) + 1;
 }
 
+/**
+ * Reads the stored version of an area; 0 before the first one.
+ * @throws CountersignError `ERR_STORE_NEWER` when this program must not use the tables
+ */
+export async function readVersion(
+  client: PoolClient,
+  area: string,
+  migrations: readonly Migration[],
+): Promise<number> {
+  const table = await client.query("SELECT to_regclass('countersign_schema') AS found");
+  if ((table.rows as { found: string | null }[])[0]?.found === null) return 0;
+  const { rows } = await client.query<{ version: number; least: number }>(
+    "SELECT version, least FROM countersign_schema WHERE area = $1",
+    [area],
+  );
+  const { version = 0, least = 0 } = rows[0] ?? {};
+  if (least <= migrations.length) return version;
+  throw new CountersignError(
+    "ERR_STORE_NEWER",
+    `a newer version of this program changed the tables of the ${area} in the database: they have version ${version}, this program knows ${migrations.length}. Fix: update this gateway`,
+    { area, version, known: migrations.length },
+  );
+}
+
 async function readState(
   client: PoolClient,
   area: string,
   migrations: readonly Migration[],
 ): Promise<State> {
-  const table = await client.query("SELECT to_regclass('countersign_schema') AS found");
-  const isThere = (table.rows as { found: string | null }[])[0]?.found !== null;
-  const stored = isThere
-    ? await client.query("SELECT version, least FROM countersign_schema WHERE area = $1", [area])
-    : { rows: [] };
-  const [row] = stored.rows as { version: number; least: number }[];
-  if (row !== undefined && row.least > migrations.length) {
-    throw new CountersignError(
-      "ERR_STORE_NEWER",
-      `a newer version of this program has changed the tables of the ${area} in the database (version ${row.version}, this program knows ${migrations.length}). Fix: update this gateway`,
-      { area, version: row.version, known: migrations.length },
-    );
-  }
+  const version = await readVersion(client, area, migrations);
   const { rows } = await client.query<{ adds: string }>(DONE, [migrations.map(({ adds }) => adds)]);
   const done = new Set(rows.map(({ adds }) => adds));
-  const missing = migrations.flatMap(({ adds }, at) => (done.has(adds) ? [] : [at]));
-  return { missing, version: row?.version ?? 0 };
+  return { missing: migrations.flatMap(({ adds }, at) => (done.has(adds) ? [] : [at])), version };
 }
