@@ -13,3 +13,5 @@ export { findBrowser, startBrowser } from "./browser.js";
 export { startTornLine } from "./torn-line.js";
 export type { TornLine } from "./torn-line.js";
 export { OLDER_DATABASE, olderDatabase } from "./older-database.js";
+export { startRedis, startRedisCluster, startSentinel } from "./redis.js";
+export type { RedisOptions, RedisTls, RunningRedis, RunningRedisCluster } from "./redis.js";
