@@ -14,6 +14,8 @@ Options of gateway: --quick (two minutes instead of half an hour), --repeats N, 
 Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only first,paced,live,flood
   other loads for --only: short,toolcalls,statedeltas,each,websocket,tls,postgres
 Options of receipts: --rounds N, --entries N, --grow N
+Options of postgres: --rounds N, --entries N, --sign each, --beside CHECKOUT (another one, built), --only "one gateway,plain copy"
+Options of cluster: --quick, --gateways 1,2,4
 Example: npm run bench -- gateway --quick --node image
 `;
 
@@ -21,11 +23,13 @@ Example: npm run bench -- gateway --quick --node image
 const AREAS = {
   wire: ["wire", "enforce", "proto", "reduce"],
   receipts: ["receipts"],
+  postgres: ["postgres"],
   policy: ["policy"],
   capability: ["capability"],
   surface: ["surface"],
   gateway: ["gateway"],
   turns: ["turns"],
+  cluster: ["cluster"],
   redteam: ["redteam"],
   client: ["client"],
   inspect: ["inspect"],

@@ -158,10 +158,12 @@ const calls: ClientCalls = {
     const allOpen = new Promise<void>((resolve) => {
       onAllOpen = resolve;
     });
+    const ports = [target.port, ...(target.further ?? [])];
     // A few at a time: a thousand requests at once measure the accept queue.
     for (let index = 0; index < streams; index++) {
       if (index % 20 === 19) await new Promise((resolve) => setTimeout(resolve, 4));
-      slots.push(addSlot(target));
+      const port = ports[index % ports.length] ?? target.port;
+      slots.push(addSlot({ ...target, port }));
     }
     if (opening > 0) await allOpen;
   },

@@ -45,7 +45,8 @@ function replaced(text: string, pattern: RegExp, by: string): string {
   return text.replace(pattern, by);
 }
 
-function configurationFor({ agentPort, directory, transport, sign }: Place, store: string): string {
+function configurationFor(place: Place, store: string): string {
+  const { agentPort, directory, transport, sign, shared } = place;
   const tls = transport === "tls" ? `, tls: ${JSON.stringify(writeCertificate(directory))}` : "";
   return `listen: { host: 127.0.0.1, port: 0${tls} }
 control: { host: 127.0.0.1, port: 0 }
@@ -56,8 +57,8 @@ receipts:
   store: ${store}
   durability: strict
   sign: ${sign ?? "batch"}
-keys: { directory: keys }
-`;
+keys: { directory: ${shared?.keys ?? "keys"} }
+${shared?.lines ?? ""}`;
 }
 
 /** Starts the built command of a checkout as an operator would. */
@@ -66,8 +67,10 @@ export async function startCountersign(place: Place, checkout = OWN_CHECKOUT): P
   const { directory, forMemory, transport } = place;
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "policy.yaml"), policyFor());
-  const database = place.store === "postgres" ? await startPostgres() : undefined;
-  const configuration = configurationFor(place, database?.url ?? "sqlite:receipts");
+  const hasOwn = place.store === "postgres" && place.shared === undefined;
+  const database = hasOwn ? await startPostgres() : undefined;
+  const store = place.shared?.database ?? database?.url ?? "sqlite:receipts";
+  const configuration = configurationFor(place, store);
   writeFileSync(join(directory, "countersign.yaml"), configuration);
   const memoryFile = join(directory, "memory.json");
   const child = spawn(
@@ -101,6 +104,18 @@ export async function startCountersign(place: Place, checkout = OWN_CHECKOUT): P
     release: async () => database?.stop(),
     check: (sentEvents, isDeep) => checkLog(command, directory, sentEvents, isDeep),
   };
+}
+
+/** Whether this version of the gateway accepts a configuration with some more lines. */
+export function acceptsLines(place: Place): boolean {
+  const { directory, shared } = place;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "policy.yaml"), policyFor());
+  const configuration = configurationFor(place, shared?.database ?? "sqlite:receipts");
+  writeFileSync(join(directory, "countersign.yaml"), configuration);
+  const command = commandOf(OWN_CHECKOUT);
+  const ran = spawnSync(process.execPath, [command, "serve", "--check"], { cwd: directory });
+  return ran.status === 0;
 }
 
 function runCommand(command: string, directory: string, args: readonly string[]): unknown {

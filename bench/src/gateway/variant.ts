@@ -28,6 +28,8 @@ export type Setup = {
 export type Place = Setup & {
   readonly agentPort: number;
   readonly directory: string;
+  /** A database that several gateways share, their key directory, and lines of the configuration. */
+  readonly shared?: { readonly database: string; readonly keys: string; readonly lines: string };
   /** Starts Node programs so that they can collect garbage on request. */
   readonly forMemory: boolean;
 };

@@ -42,6 +42,8 @@ export type Target = {
   readonly port: number;
   readonly path: string;
   readonly transport?: Transport | undefined;
+  /** Ports of further gateways: streams are distributed to all in turn. */
+  readonly further?: readonly number[];
 };
 
 /** How the client opens streams. */
