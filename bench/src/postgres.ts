@@ -126,12 +126,12 @@ const all: [string, () => Promise<Variant>][] = [
   ["plain copy", () => plain("plain copy", "copy")],
   ["one gateway", () => writersOf("one gateway", own, 1)],
   ["two gateways", () => writersOf("two gateways", own, 2)],
-  ["one, 256 runs", () => writersOf("one, 256 runs", own, 1, 256)],
+  ["one gateway: 256 runs", () => writersOf("one gateway: 256 runs", own, 1, 256)],
 ];
 if (beside !== undefined) {
-  all.push(["beside, one", () => writersOf("beside, one", resolve(beside), 1)]);
-  all.push(["beside, two", () => writersOf("beside, two", resolve(beside), 2)]);
-  all.push(["beside, 256 runs", () => writersOf("beside, 256 runs", resolve(beside), 1, 256)]);
+  all.push(["beside: one gateway", () => writersOf("beside: one gateway", resolve(beside), 1)]);
+  all.push(["beside: two gateways", () => writersOf("beside: two gateways", resolve(beside), 2)]);
+  all.push(["beside: 256 runs", () => writersOf("beside: 256 runs", resolve(beside), 1, 256)]);
 }
 
 const found = new Map<string, (Turn & { readonly server: number })[]>();

@@ -35,7 +35,7 @@ const compose = parse(readFileSync(file, "utf8"), { merge: true }) as {
 const services = Object.entries(compose.services);
 
 test("every part is there, and every name that a service uses is defined", () => {
-  const names = ["agent", "gateway", "postgres", "redis", "prometheus", "grafana"];
+  const names = ["agent", "gateway", "proxy", "postgres", "redis", "prometheus", "grafana"];
   expect(Object.keys(compose.services)).toEqual(names);
   for (const [name, service] of services) {
     const { networks, secrets = [], volumes = [], depends_on: needed = {} } = service;
