@@ -64,18 +64,18 @@ export function shardOf(thread, shards) {
 function loadsOf(shards) {
   const random = createRandom(7);
   const streams = PLAN.eventsPerSecond / PLAN.streamRate;
-  const loads = new Array(shards).fill(0);
-  const moved = { streams: 0, events: 0 };
+  const loads = Array.from({ length: shards }, () => 0);
+  let moved = 0;
   let all = 0;
   for (let thread = 0; thread < streams; thread += 1) {
     const rate = PLAN.streamRate * 0.1 * 40 ** random();
     const shard = shardOf(thread, shards);
     loads[shard] += rate;
     all += rate;
-    if (shardOf(thread, shards + 1) !== shard) moved.streams += 1;
+    if (shardOf(thread, shards + 1) !== shard) moved += 1;
   }
   const scale = PLAN.eventsPerSecond / all;
-  return { loads: loads.map((load) => load * scale), moved: moved.streams / streams };
+  return { loads: loads.map((load) => load * scale), moved: moved / streams };
 }
 
 /**
@@ -149,15 +149,33 @@ export function tables() {
     ["gateway cores, every event in its own packet", whole(cores(live))],
     ["gateway cores, 32 events together", whole(cores(flood))],
     ["PostgreSQL cores over all shards", whole(cores(MEASURED.serverMicroseconds))],
-    ["rows on disk", `${(bytes / 1e9).toFixed(1)} GB/s, ${whole((bytes * 86_400) / 1e12)} TB a day`],
-    ["cores of an auditor who verifies all of it as it grows", whole((eventsPerSecond / MEASURED.verifiedPerSecond) * 2)],
-    ["index over 32 shards, one checkpoint a second", `${whole(32 * (32 + 8 + signature))} bytes/s`],
+    [
+      "rows on disk",
+      `${(bytes / 1e9).toFixed(1)} GB/s, ${whole((bytes * 86_400) / 1e12)} TB a day`,
+    ],
+    [
+      "cores of an auditor who verifies all of it as it grows",
+      whole((eventsPerSecond / MEASURED.verifiedPerSecond) * 2),
+    ],
+    [
+      "index over 32 shards, one checkpoint a second",
+      `${whole(32 * (32 + 8 + signature))} bytes/s`,
+    ],
   ];
   const table = (head, align, lines) =>
     [head, align, ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
   return [
     table(
-      ["shards", "events/s each", "heaviest", "commit p50, ms", "p99, ms", "p99, one shard failed", "PostgreSQL cores each", "threads moved by one shard more"],
+      [
+        "shards",
+        "events/s each",
+        "heaviest",
+        "commit p50, ms",
+        "p99, ms",
+        "p99, one shard failed",
+        "PostgreSQL cores each",
+        "threads moved by one shard more",
+      ],
       ["---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:"],
       rows.map((row) => [
         row.shards,

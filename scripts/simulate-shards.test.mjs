@@ -28,7 +28,8 @@ test("one shard more moves about one thread in as many, and only to the new shar
 test("a shard cannot take more than its commits can carry, and more shards wait less", () => {
   const { flush } = PLAN;
   // Entries of the largest transaction, over the time that it takes.
-  const most = flush / (MEASURED.transactionMilliseconds + (flush * MEASURED.serverMicroseconds) / 1_000);
+  const most =
+    flush / (MEASURED.transactionMilliseconds + (flush * MEASURED.serverMicroseconds) / 1_000);
   const few = simulate(8);
   expect(few.heaviest / 1_000).toBeGreaterThan(most);
   expect(few.p99).toBe(Number.POSITIVE_INFINITY);

@@ -34,7 +34,12 @@ if (beside !== undefined && !existsSync(join(beside, "packages/receipts/dist/log
   process.exit(2);
 }
 
-type Turn = { readonly rate: number; readonly client: number; readonly wait: number };
+type Turn = {
+  readonly rate: number;
+  readonly client: number;
+  readonly loop: number;
+  readonly wait: number;
+};
 type Variant = {
   readonly name: string;
   turn(): Promise<Turn>;
@@ -93,6 +98,7 @@ async function writersOf(
       return {
         rate: entries / seconds,
         client: median(replies.map((one) => one.microseconds)),
+        loop: median(replies.map((one) => one.loop)),
         wait: median(replies.map((one) => one.wait)),
       };
     },
@@ -114,7 +120,8 @@ async function plain(name: string, how: "unnest" | "copy"): Promise<Variant> {
       return {
         rate: rows.length / seconds,
         client: (used.user + used.system) / rows.length,
-        wait: 0,
+        loop: Number.NaN,
+        wait: Number.NaN,
       };
     },
     close: () => table.close(),
@@ -153,16 +160,27 @@ try {
   await database.stop();
 }
 
+const shown = (value: number): string => (Number.isNaN(value) ? "" : value.toFixed(1));
 const plainRates = (found.get("plain insert") ?? []).map(({ rate }) => rate);
 const lines = [...found].map(([name, turns]) => {
   const of = (read: (turn: (typeof turns)[number]) => number): number => median(turns.map(read));
   const ratio = median(turns.map(({ rate }, at) => rate / (plainRates[at] ?? Number.NaN)));
   const rates = turns.map(({ rate }) => Math.round(rate));
-  return `| ${name} | ${Math.round(of(({ rate }) => rate)).toLocaleString("en")} | ${Math.min(...rates).toLocaleString("en")}–${Math.max(...rates).toLocaleString("en")} | ${ratio.toFixed(2)}× | ${of(({ client }) => client).toFixed(1)} | ${of(({ server }) => server).toFixed(1)} | ${of(({ wait }) => wait).toFixed(0)} |`;
+  const cells = [
+    name,
+    Math.round(of(({ rate }) => rate)).toLocaleString("en"),
+    `${Math.min(...rates).toLocaleString("en")}–${Math.max(...rates).toLocaleString("en")}`,
+    Number.isNaN(ratio) ? "" : `${ratio.toFixed(2)}×`,
+    shown(of(({ client }) => client)),
+    shown(of(({ loop }) => loop)),
+    shown(of(({ server }) => server)),
+    shown(of(({ wait }) => wait)),
+  ];
+  return `| ${cells.join(" | ")} |`;
 });
 const table = [
-  "| what | entries/s | least–greatest | to the plain insert | µs of the gateway | µs of the server | ms of a call |",
-  "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+  "| what | entries/s | least–greatest | to the plain insert | µs of the gateway | of its event loop | µs of the server | ms of a call |",
+  "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
   ...lines,
 ].join("\n");
 process.stdout.write(`${table}\n`);

@@ -8,6 +8,7 @@ import type * as sign from "@countersign/core/sign";
 import type * as log from "@countersign/receipts/log";
 import type * as postgres from "@countersign/receipts/postgres";
 import type * as pool from "@countersign/receipts/sign";
+import { mainThreadMicroseconds } from "../receipts-threads.js";
 import { draftOf } from "./drafts.js";
 
 /** A request: append so many entries, `together` in a call. */
@@ -24,6 +25,8 @@ export type AppendReply = {
   readonly rate: number;
   /** Microseconds of processor time of an entry, all threads. */
   readonly microseconds: number;
+  /** The part of it on the event loop. */
+  readonly loop: number;
   /** Milliseconds that one call took: the median and the slowest. */
   readonly wait: number;
   readonly longest: number;
@@ -54,6 +57,7 @@ async function append({ entries, together, under, runs }: AppendRequest): Promis
   const end = first + entries;
   const waits: number[] = [];
   const cpu = process.cpuUsage();
+  const main = mainThreadMicroseconds() ?? 0;
   const start = performance.now();
   const stream = async (): Promise<void> => {
     while (next < end) {
@@ -71,6 +75,7 @@ async function append({ entries, together, under, runs }: AppendRequest): Promis
   return {
     rate: (done * 1_000) / milliseconds,
     microseconds: (used.user + used.system) / done,
+    loop: ((mainThreadMicroseconds() ?? 0) - main) / done,
     wait: sorted[Math.floor(sorted.length / 2)] ?? 0,
     longest: sorted.at(-1) ?? 0,
   };

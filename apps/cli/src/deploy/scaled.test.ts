@@ -65,9 +65,13 @@ function keepGateway(index: number): void {
   const own = (gateways[index] ??= { starts: 0 });
   const cwd = join(folder, `gateway-${index}`);
   own.starts += 1;
-  own.child = start(process.execPath, [command, "serve", "--config", join(cwd, "countersign.yaml")], {
-    COUNTERSIGN_STORE: database.url,
-  });
+  own.child = start(
+    process.execPath,
+    [command, "serve", "--config", join(cwd, "countersign.yaml")],
+    {
+      COUNTERSIGN_STORE: database.url,
+    },
+  );
   own.child.once("exit", () => {
     if (!isOver) setTimeout(() => !isOver && keepGateway(index), 300);
   });

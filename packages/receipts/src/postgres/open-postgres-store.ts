@@ -267,8 +267,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (closed || readOnly) throw closedStore();
       try {
         return await appending.withClient(async (client) => {
+          const partitions = await listPartitions(client, logId);
           await planPartition(client, logId, rotate);
-          return planFirst(await listPartitions(client, logId), range);
+          return planFirst(partitions, Number(row.size), range);
         });
       } catch (error) {
         throw writeFailure("plan a removal", error);

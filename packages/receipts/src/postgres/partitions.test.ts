@@ -11,6 +11,7 @@ import { logOver } from "../testing/contract-log.js";
 import { draftOf } from "../testing/drafts.js";
 import { openPostgresStore } from "./open-postgres-store.js";
 import { PARTITION_WIDTH, segmentsOf } from "./partitions.js";
+import { planFirst } from "./remove-rows.js";
 
 let server: RunningPostgres;
 let client: Client;
@@ -152,6 +153,17 @@ test("removal drops tables; appends meanwhile are not held up, nor while a query
   await expect(store.readEntries(0, 5)).rejects.toMatchObject({ code: "ERR_STORE_REMOVED" });
   await log.close();
 }, 30_000);
+
+test("removal is planned by whole tables; rows go from those that began before removal did", () => {
+  const plan = (first: number, from = 0) =>
+    planFirst([512, 2_560, 5_120, 9_000], 8_000, { from, first });
+  expect([100, 300, 700, 2_559, 2_560, 5_000].map((first) => plan(first))).toEqual([
+    0, 256, 512, 512, 2_560, 2_560,
+  ]);
+  expect(plan(5_900)).toBe(5_888);
+  expect(plan(700, 1_024)).toBe(1_024);
+  expect(planFirst([], 8_000, { from: 0, first: 700 })).toBe(512);
+});
 
 test("a table that a query keeps reading is dropped with the next removal", async () => {
   const [store, log] = await fillPartitions("kept", 3);

@@ -23,12 +23,19 @@ const DROPS = 5;
 type Range = { readonly from: number; readonly first: number };
 
 /**
- * The number to remove entries before: the start of a partition, so that whole tables go. Entries of
- * an older version before the first partition are removed row by row, in groups of 256.
+ * The number to remove entries before: the start of a partition, so that whole tables go. In the
+ * newest table, and before the first one, it is the start of a bundle, and rows go one by one: these
+ * tables began before entries were removed by age.
  */
-export function planFirst(partitions: readonly number[], { from, first }: Range): number {
+export function planFirst(
+  partitions: readonly number[],
+  size: number,
+  { from, first }: Range,
+): number {
   const start = partitions.findLast((one) => one <= first);
-  return Math.max(from, start ?? Math.floor(first / TILE_WIDTH) * TILE_WIDTH);
+  const newest = partitions.findLast((one) => one < size);
+  const isWhole = start !== undefined && start !== newest;
+  return Math.max(from, isWhole ? start : Math.floor(first / TILE_WIDTH) * TILE_WIDTH);
 }
 
 /**
