@@ -25,7 +25,7 @@ export async function prepareLog({ withClient }: Connections, name: string): Pro
         return value;
       }),
   });
-  return withClient(async (client) => {
+  const found = await withClient(async (client) => {
     // The condition first: a conflict would wait for the append of another gateway.
     await client.query(
       "INSERT INTO countersign_logs (name) SELECT $1 WHERE NOT EXISTS (SELECT FROM countersign_logs WHERE name = $1) ON CONFLICT DO NOTHING",
@@ -45,9 +45,11 @@ export async function prepareLog({ withClient }: Connections, name: string): Pro
         [logId, row[column], partitionName(logId, Number(row[column]))],
       );
     }
-    await planPartition(client, logId);
     return { logId, isOlder: row.older };
   });
+  // Without a partition the entries go to the parent table; an append tries again.
+  await withClient((client) => planPartition(client, found.logId)).catch(() => undefined);
+  return found;
 }
 
 /**

@@ -165,19 +165,28 @@ test("removal is planned by whole tables; rows go from those that began before r
   expect(planFirst([], 8_000, { from: 0, first: 700 })).toBe(512);
 });
 
-test("a table that a query keeps reading is dropped with the next removal", async () => {
+test("a table that a query keeps reading loses its rows, and is dropped with the next removal", async () => {
   const [store, log] = await fillPartitions("kept", 3);
   const reader = new Client({ connectionString: server.url });
   await reader.connect();
   await reader.query("BEGIN; SELECT count(*) FROM countersign_entries");
   await store.remove(2_560);
-  expect((await tablesOf("kept"))[0]).toEqual(["0", 2_560]);
+  expect((await tablesOf("kept"))[0]).toEqual(["2560", 2_560]);
+  const isThere = async (): Promise<unknown> =>
+    (
+      await client.query(
+        "SELECT to_regclass('countersign_entries_' || log_id || '_0') IS NOT NULL AS found FROM countersign_logs WHERE name = 'kept'",
+      )
+    ).rows;
+  expect(await isThere()).toEqual([{ found: true }]);
+  await expect(store.readEntries(0, 5)).rejects.toMatchObject({ code: "ERR_STORE_REMOVED" });
   expect(await store.first()).toBe(2_560);
   expect(await store.count({})).toEqual([{ count: 5_120, group: [] }]);
   await reader.query("COMMIT");
   await reader.end();
   await store.remove(5_120);
   expect(await tablesOf("kept")).toEqual([["5120", 2_560]]);
+  expect(await isThere()).toEqual([{ found: false }]);
   await log.close();
 }, 30_000);
 

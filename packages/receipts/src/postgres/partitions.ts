@@ -56,19 +56,11 @@ export async function listPartitions(client: PoolClient, logId: number): Promise
   return rows.map(({ first }) => Number(first)).toSorted((left, right) => left - right);
 }
 
-/** Creates a partition. Appends continue meanwhile: they lock neither it nor its parent alone. */
-async function createPartition(client: PoolClient, logId: number, first: number): Promise<void> {
-  const name = partitionName(logId, first);
-  const range = `log_id = ${logId} AND seq >= ${first} AND seq < ${first + PARTITION_WIDTH}`;
-  await client.query(`BEGIN; SET LOCAL lock_timeout = '2s';
-    CREATE TABLE IF NOT EXISTS ${name} (PRIMARY KEY (log_id, seq), CHECK (${range})) INHERITS (countersign_entries);
-    COMMIT`);
-}
-
 /** Entries that other gateways may append while a table is created. */
 const MARGIN = 4_096;
 /** One gateway at a time makes partitions of a log. */
-const LOCK_NAME = "hashtextextended('countersign.partitions ' || $1, 0)";
+const ALONE =
+  "SELECT pg_try_advisory_xact_lock(hashtextextended('countersign.partitions ' || $1, 0)) AS alone";
 
 /**
  * Makes the partition of the entries from the end of the log on, unless one is planned already or
@@ -79,24 +71,26 @@ export async function planPartition(
   logId: number,
   rotate = Number.NEGATIVE_INFINITY,
 ): Promise<void> {
-  const { rows } = await client.query<{ alone: boolean }>(
-    `SELECT pg_try_advisory_lock(${LOCK_NAME}) AS alone`,
-    [logId],
-  );
-  if (rows[0]?.alone !== true) return;
-  for (let margin = 0; await isLate(client, logId, rotate, margin);) {
-    margin = margin === 0 ? MARGIN : margin * 4;
+  for (let margin = 0; ; margin = margin === 0 ? MARGIN : margin * 4) {
+    await client.query("BEGIN; SET LOCAL lock_timeout = '2s'");
+    const isDone = await isPlanned(client, logId, rotate, margin);
+    await client.query(isDone ? "COMMIT" : "ROLLBACK");
+    if (isDone) return;
   }
-  await client.query(`SELECT pg_advisory_unlock(${LOCK_NAME})`, [logId]);
 }
 
-/** Plans a partition; true when the log has grown past its first entry meanwhile. */
-async function isLate(
+/**
+ * Makes and plans a table in a transaction; false when the log has grown past its first entry
+ * meanwhile. Appends continue: they lock neither table, and wait for the row only until the commit.
+ */
+async function isPlanned(
   client: PoolClient,
   logId: number,
   rotate: number,
   margin: number,
 ): Promise<boolean> {
+  const lock = await client.query<{ alone: boolean }>(ALONE, [logId]);
+  if (lock.rows[0]?.alone !== true) return true;
   const { rows } = await client.query<Required<PartitionRow> & { size: string }>(
     "SELECT size, part, next_part FROM countersign_logs WHERE log_id = $1",
     [logId],
@@ -104,19 +98,20 @@ async function isLate(
   const [row] = rows;
   const [size, part, next] = [Number(row?.size), Number(row?.part), Number(row?.next_part)];
   const current = Math.max(part, next);
-  if (row === undefined || size < next) return false;
+  if (row === undefined || size < next) return true;
   const isFull = current < 0 || size > current + PARTITION_WIDTH / 2;
-  if (!isFull && current >= rotate) return false;
+  if (!isFull && current >= rotate) return true;
   const end = Math.ceil((size + margin) / TILE_WIDTH) * TILE_WIDTH;
   // A full one is used up first; an old one is closed.
   const start = current < rotate || current < 0 ? end : Math.max(end, current + PARTITION_WIDTH);
-  if (start === current) return false;
-  await createPartition(client, logId, start);
+  if (start === current) return true;
+  const range = `log_id = ${logId} AND seq >= ${start} AND seq < ${start + PARTITION_WIDTH}`;
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS ${partitionName(logId, start)} (PRIMARY KEY (log_id, seq), CHECK (${range})) INHERITS (countersign_entries)`,
+  );
   const { rowCount } = await client.query(
     "UPDATE countersign_logs SET part = $3, next_part = $2 WHERE log_id = $1 AND size <= $2",
     [logId, start, current],
   );
-  if (rowCount === 1) return false;
-  await client.query(`DROP TABLE ${partitionName(logId, start)}`);
-  return true;
+  return rowCount === 1;
 }

@@ -65,8 +65,8 @@ export async function removeEntries(
     await withClient(async (client) => {
       await lockLog(client, log, "strict");
       for (const table of ["ONLY countersign_entries", ...others]) {
-        const sql = `DELETE FROM ${table} WHERE log_id = $1 AND seq < $2`;
-        await client.query(sql, [logId, end]);
+        const sql = `DELETE FROM ${table} WHERE log_id = $1 AND seq >= $2 AND seq < $3`;
+        await client.query(sql, [logId, start, end]);
       }
       await client.query(MOVE_FIRST, [logId, end]);
       await removeSpans(client, logId, end);
@@ -74,28 +74,39 @@ export async function removeEntries(
     });
     start = end;
   }
-  for (const name of dropped) await dropPartition({ withClient }, name, first);
+  for (const name of dropped) {
+    if (await isDropped({ withClient }, name, first)) continue;
+    // A query has been reading the table for long: its rows go, and the table with the next removal.
+    for (let end = from; end < first;) {
+      end = Math.min(first, end + HASHED_ROWS);
+      const sql = `DELETE FROM ${name} WHERE seq < $1`;
+      await withClient((client) => client.query(sql, [end]));
+    }
+  }
 }
 
-/** Drops a table whose entries are removed; it stays until the next removal while queries read it. */
-async function dropPartition(
+/** Drops a table whose entries are removed; false while queries read it. */
+async function isDropped(
   { withClient }: Pick<Connections, "withClient">,
   name: string,
   first: number,
-): Promise<void> {
+): Promise<boolean> {
   for (let attempt = 0; attempt < DROPS; attempt += 1) {
-    const isDropped = await withClient(async (client) => {
+    const drop = withClient(async (client) => {
       await client.query("BEGIN; SET LOCAL lock_timeout = '1s'");
+      // Damage may have put younger entries here.
       const { rows } = await client.query(`SELECT FROM ${name} WHERE seq >= $1 LIMIT 1`, [first]);
       if (rows.length === 0) await client.query(`DROP TABLE ${name}`);
       await client.query("COMMIT");
       return true;
-    }).catch((error: unknown) => {
+    });
+    const isDone = await drop.catch((error: unknown) => {
       if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
       throw error;
     });
-    if (isDropped) return;
+    if (isDone) return true;
   }
+  return false;
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";
