@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "./cluster/gateways.js";
+import type { Cluster } from "./cluster/gateways.js";
 import { measureResumes } from "./cluster/resume.js";
 import type { Resumes } from "./cluster/resume.js";
 import { startServer } from "./gateway/bare-server.js";
@@ -16,6 +17,7 @@ import { warmUp } from "./gateway/measure-variant.js";
 import { measureLoad, startEnds } from "./gateway/session.js";
 import type { Measured } from "./gateway/session.js";
 import { readSettings } from "./gateway/settings.js";
+import type { Running } from "./gateway/variant.js";
 import { median } from "./statistics.js";
 
 const args = process.argv.slice(2);
@@ -25,6 +27,7 @@ const valueOf = (flag: string): string | undefined =>
 const counts = (valueOf("--gateways") ?? "1,2,4").split(",").map(Number);
 const rounds = isQuick ? 1 : 3;
 const RESUMES = isQuick ? 5 : 20;
+const PIPE = "bare pipe";
 /** Streams at the pace of models, and streams that are as fast as possible. */
 const STREAMS = 64;
 const settings = {
@@ -38,96 +41,105 @@ const settings = {
 type Row = {
   readonly name: string;
   readonly gateways: number;
-  readonly live: readonly Measured[];
-  readonly calm: readonly Measured[];
+  readonly live: Measured[];
+  readonly calm: Measured[];
   /** Microseconds of the database for an event, live. */
-  readonly database: readonly number[];
-  readonly own?: Resumes;
-  readonly other?: Resumes;
+  readonly database: number[];
+  own?: Resumes;
+  other?: Resumes;
 };
 
 const directory = mkdtempSync(join(tmpdir(), "countersign-cluster-"));
 const ends = await startEnds();
-const rows: Row[] = [];
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
-async function measurePipe(): Promise<Row> {
+/** What runs between the ends during all rounds, and what was measured of it so far. */
+type Variant = {
+  readonly row: Row;
+  readonly running: Running;
+  readonly cluster?: Cluster;
+  sent: number;
+};
+
+const sentEvents = async (): Promise<number> => (await ends.agent.calls.tally()).events;
+
+async function startPipe(): Promise<Variant> {
   const place = { agentPort: ends.agentPort, directory: join(directory, "pipe"), forMemory: false };
   mkdirSync(place.directory);
-  const pipe = await startServer("pipe", place);
-  try {
-    await warmUp(ends, pipe, settings);
-    const [live, calm]: [Measured[], Measured[]] = [[], []];
-    for (let round = 0; round < rounds; round += 1) {
-      live.push(await measureLoad(ends, pipe, liveOnFew(settings)));
-      calm.push(await measureLoad(ends, pipe, paced(settings, STREAMS)));
-    }
-    return { name: "bare pipe", gateways: 1, live, calm, database: [] };
-  } finally {
-    await pipe.stop();
-  }
+  const running = await startServer("pipe", place);
+  await warmUp(ends, running, settings);
+  const row = { name: PIPE, gateways: 1, live: [], calm: [], database: [] };
+  return { row, running, sent: 0 };
 }
 
-async function measureCluster(gateways: number, redis: boolean): Promise<Row> {
+async function startVariant(gateways: number, redis: boolean): Promise<Variant> {
   const name = `${gateways} ${gateways === 1 ? "gateway" : "gateways"}${redis ? ", Redis" : ""}`;
   const place = join(directory, `${gateways}${redis ? "-redis" : ""}`);
-  const { events } = await ends.agent.calls.tally();
-  const said = (what: string): void => void process.stderr.write(`${name}: ${what}\n`);
-  said("starting");
-  const cluster = await startCluster({
-    gateways,
-    redis,
-    directory: place,
-    agentPort: ends.agentPort,
-  });
-  try {
-    await warmUp(ends, cluster.running, settings);
-    const [live, calm, database]: [Measured[], Measured[], number[]] = [[], [], []];
-    for (let round = 0; round < rounds; round += 1) {
-      const [before, sent] = [
-        cluster.databaseMicroseconds(),
-        (await ends.agent.calls.tally()).events,
-      ];
-      said(`round ${round + 1}`);
-      live.push(await measureLoad(ends, cluster.running, liveOnFew(settings)));
-      const all = (await ends.agent.calls.tally()).events - sent;
-      database.push((cluster.databaseMicroseconds() - before) / all);
-      calm.push(await measureLoad(ends, cluster.running, paced(settings, STREAMS)));
-    }
-    said("checking the log");
-    cluster.check((await ends.agent.calls.tally()).events - events);
-    said("resuming");
-    await ends.agent.calls.plan({ kind: "even", eventsPerSecond: 100 });
-    const [first = 0, second] = cluster.ports;
-    const own = await measureResumes(first, first, RESUMES);
-    if (second === undefined) return { name, gateways, live, calm, database, own };
-    const other = await measureResumes(first, second, RESUMES);
-    return { name, gateways, live, calm, database, own, other };
-  } finally {
-    await ends.agent.calls.finish();
-    await cluster.stop();
-  }
+  const { agentPort } = ends;
+  const cluster = await startCluster({ gateways, redis, directory: place, agentPort });
+  const before = await sentEvents();
+  await warmUp(ends, cluster.running, settings);
+  const row = { name, gateways, live: [], calm: [], database: [] };
+  return { row, running: cluster.running, cluster, sent: (await sentEvents()) - before };
 }
 
+async function measureRound(variant: Variant): Promise<void> {
+  const { row, running, cluster } = variant;
+  const before = await sentEvents();
+  const used = cluster?.databaseMicroseconds() ?? 0;
+  row.live.push(await measureLoad(ends, running, liveOnFew(settings)));
+  const events = (await sentEvents()) - before;
+  if (cluster !== undefined) row.database.push((cluster.databaseMicroseconds() - used) / events);
+  row.calm.push(await measureLoad(ends, running, paced(settings, STREAMS)));
+  variant.sent += (await sentEvents()) - before;
+}
+
+/** Breaks streams, and resumes them at the same gateway and at another one. */
+async function measureReturns({ row, cluster }: Variant): Promise<void> {
+  const [first, second] = cluster?.ports ?? [];
+  if (first === undefined) return;
+  // Many events for few streams: some are missed in every pause.
+  await ends.agent.calls.plan({ kind: "even", eventsPerSecond: 2_000 });
+  row.own = await measureResumes(first, first, RESUMES);
+  await ends.agent.calls.finish();
+  if (second === undefined) return;
+  await ends.agent.calls.plan({ kind: "even", eventsPerSecond: 2_000 });
+  row.other = await measureResumes(first, second, RESUMES);
+  await ends.agent.calls.finish();
+}
+
+const variants: Variant[] = [];
+const say = (what: string): void => void process.stderr.write(`${what}\n`);
 try {
-  rows.push(await measurePipe());
+  variants.push(await startPipe());
   for (const gateways of counts) {
     // Redis matters between two; more gateways show the growth.
     for (const redis of gateways === 2 ? [false, true] : [false]) {
-      const row = await measureCluster(gateways, redis);
-      rows.push(row);
-      process.stdout.write(`${lineOf(row)}\n`);
+      variants.push(await startVariant(gateways, redis));
+      say(`${variants.at(-1)?.row.name} ready`);
     }
   }
+  for (let round = 0; round < rounds; round += 1) {
+    say(`round ${round + 1} of ${rounds}`);
+    const turns = round % 2 === 0 ? variants : variants.toReversed();
+    for (const variant of turns) await measureRound(variant);
+  }
+  for (const variant of variants) {
+    variant.cluster?.check(variant.sent);
+    await measureReturns(variant);
+    say(`${variant.row.name} checked`);
+  }
 } finally {
+  for (const { running, cluster } of variants) await (cluster ?? running).stop();
   await Promise.all([ends.agent.stop(), ends.client.stop()]);
   rmSync(directory, { recursive: true, force: true });
 }
+const rows = variants.map(({ row }) => row);
 
 function lineOf({ name, live, calm, database, own, other }: Row): string {
   const of = (all: readonly Measured[], read: (one: Measured) => number): number =>
     median(all.map(read));
-  const pipe = rows.find((row) => row.name === "bare pipe");
+  const pipe = rows.find((row) => row.name === PIPE);
   const one = rows.find((row) => row.name === "1 gateway");
   const rate = of(live, ({ eventsPerSecond }) => eventsPerSecond);
   const cost = of(live, ({ processorMicroseconds }) => processorMicroseconds);
@@ -136,8 +148,10 @@ function lineOf({ name, live, calm, database, own, other }: Row): string {
     return `+${(of(calm, read) - of(pipe.calm, read)).toFixed(1)}`;
   };
   const ratio = (): string => {
-    if (one === undefined || name === "1 gateway") return "1.00×";
-    return `${(rate / of(one.live, ({ eventsPerSecond }) => eventsPerSecond)).toFixed(2)}×`;
+    const rates = live.map(({ eventsPerSecond }, round) => {
+      return eventsPerSecond / (one?.live[round]?.eventsPerSecond ?? Number.NaN);
+    });
+    return `${median(rates).toFixed(2)}×`;
   };
   const cells = [
     name,
@@ -171,7 +185,7 @@ if (!isQuick && args.length === 0) {
   const results = new URL("../results/", import.meta.url);
   mkdirSync(results, { recursive: true });
   const foreign = Math.max(...rows.flatMap(({ live }) => live.map((one) => one.foreignShare)));
-  const heading = `# Several gateways on one machine\n\n\`npm run bench -- cluster\`: median of ${rounds}, ${STREAMS} streams, \`sign: batch\`, \`durability: strict\`, PostgreSQL with fsync on the same two cores, Node ${process.version}. Events per second and processor time are live (every event in its own packet, one of each stream in flight); delays at ${settings.rate} events a second and stream, beyond those of the pipe; a resume is the time to the first missed event, median (slowest). Other work used at most ${Math.round(foreign * 100)} % of the machine, the database included.\n\n`;
+  const heading = `# Several gateways on one machine\n\n\`npm run bench -- cluster\`: by turns, median of ${rounds}, ${STREAMS} streams, \`sign: batch\`, \`durability: strict\`, PostgreSQL with fsync on the same two cores, Node ${process.version}. Events per second and processor time are live (every event in its own packet, one of each stream in flight); delays at ${settings.rate} events a second and stream, beyond those of the pipe; a resume is the time to the first missed event, median (slowest). Other work used at most ${Math.round(foreign * 100)} % of the machine, the database included.\n\n`;
   writeFileSync(new URL("cluster.md", results), `${heading}${table}\n`);
   writeFileSync(new URL("cluster.json", results), `${JSON.stringify(rows, undefined, 2)}\n`);
 }

@@ -30,6 +30,10 @@ const LARGE = { groupSize: 500, flushSize: 2_000 };
 const append = (log: ReceiptLog, count: number, from: number): Promise<unknown> =>
   log.appendAll(Array.from({ length: count }, (_, at) => draftOf(from + at)));
 
+/** Statements that wait, and those that they wait for. */
+const WAITING = `SELECT waiting.query AS waiting, holder.query AS holder FROM pg_stat_activity AS waiting
+  JOIN pg_stat_activity AS holder ON holder.pid = ANY (pg_blocking_pids(waiting.pid))`;
+
 /** The entries of each table of a log. */
 async function tablesOf(name: string): Promise<[first: string, count: number][]> {
   const { rows } = await client.query<{ log_id: number }>(
@@ -126,15 +130,24 @@ test("removal drops tables; appends meanwhile are not held up, nor while a query
     "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM countersign_entries",
   );
   const removing = store.remove(planned);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  // The drop waits for the query; nothing waits for the drop.
+  const isWaiting = async (): Promise<boolean> =>
+    (await client.query(`${WAITING} WHERE waiting.query LIKE 'DROP TABLE%'`)).rows.length > 0;
+  await expect.poll(isWaiting, { interval: 10, timeout: 10_000 }).toBe(true);
+  const held: unknown[] = [];
+  const before = waits.length;
+  while (waits.length < before + 10) {
+    held.push(...(await client.query(`${WAITING} WHERE holder.query LIKE 'DROP TABLE%'`)).rows);
+  }
+  expect(held).toEqual([]);
   await store.planRemoval(0, Number.POSITIVE_INFINITY);
   await reader.query("COMMIT");
   await removing;
   await reader.end();
   isRunning = false;
   await appending;
-  expect(Math.max(...waits)).toBeLessThan(1_000);
-  expect(waits.length).toBeGreaterThan(20);
+  // Far more than a wait for a lock, also on a busy machine; performance.md has measured figures.
+  expect(Math.max(...waits)).toBeLessThan(5_000);
 
   const tables = await tablesOf("dropped");
   expect(tables[0]).toEqual(["7680", expect.any(Number)]);
