@@ -238,7 +238,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async readTile({ level, index, width }) {
       const first = index * TILE_WIDTH;
       if (level === "entries") return encodeBundle(await readEntries(first, first + width));
-      // Versions before 0.2 stored the leaf hashes of removed entries with those of the other levels.
+      // Older versions stored the leaf hashes of removed entries with those of the other levels.
       const sql =
         level === 0
           ? `SELECT hash FROM (SELECT seq AS position, leaf AS hash FROM countersign_entries WHERE log_id = $1 AND seq >= $2 AND seq < $3

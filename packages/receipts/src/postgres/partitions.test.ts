@@ -203,6 +203,17 @@ test("a table that a query keeps reading loses its rows, and is dropped with the
   await log.close();
 }, 30_000);
 
+test("two gateways that remove the same entries at once remove them once", async () => {
+  const [store, log] = await fillPartitions("twice", 3);
+  const other = await open("twice");
+  await Promise.all([store.remove(5_120), other.remove(5_120)]);
+  expect(await tablesOf("twice")).toEqual([["5120", 2_560]]);
+  expect(await other.first()).toBe(5_120);
+  expect(await other.count({})).toEqual([{ count: 2_560, group: [] }]);
+  expect(await store.readTile({ level: 0, index: 19, width: 256 })).toHaveLength(256 * 32);
+  await Promise.all([log.close(), other.close()]);
+});
+
 test("a gateway that is cut off between two steps of a removal leaves a log that the next removal completes", async () => {
   const [store, log] = await fillPartitions("cut", 2);
   // The first number has moved for a part, and the table is still there.

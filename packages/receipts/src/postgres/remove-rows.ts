@@ -17,6 +17,8 @@ ON CONFLICT DO NOTHING`;
 const MOVE_FIRST =
   "UPDATE countersign_logs SET first_entry = $2 WHERE log_id = $1 AND first_entry < $2";
 
+const LOCK_NOT_AVAILABLE = "55P03";
+const UNDEFINED_TABLE = "42P01";
 /** Attempts to drop a table that a query is reading. */
 const DROPS = 5;
 
@@ -101,12 +103,13 @@ async function isDropped(
       return true;
     });
     const isDone = await drop.catch((error: unknown) => {
-      if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+      const { code } = error as { code?: string };
+      if (code === LOCK_NOT_AVAILABLE) return false;
+      // Another gateway has dropped it.
+      if (code === UNDEFINED_TABLE) return true;
       throw error;
     });
     if (isDone) return true;
   }
   return false;
 }
-
-const LOCK_NOT_AVAILABLE = "55P03";
