@@ -51,6 +51,7 @@ const GROUPS = {
     "operate/shared-limits.md",
     "operate/failures.md",
     "receipts/stores.md",
+    "receipts/postgres-faults.md",
     "receipts/embedded-store.md",
   ],
   Reference: [
@@ -132,6 +133,7 @@ const GROUPS = {
     "faults.md",
     "performance.md",
     "explain/performance-method.md",
+    "explain/performance-postgresql.md",
     "explain/a-million-events.md",
     "decisions/README.md",
     "../CHANGELOG.md",
