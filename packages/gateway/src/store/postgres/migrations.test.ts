@@ -1,4 +1,4 @@
-import { startPostgres } from "@countersign/testkit";
+import { olderDatabase, startPostgres } from "@countersign/testkit";
 import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -88,4 +88,19 @@ test("a gateway that starts does not wait for the writes of another", async () =
   );
   await expect(open()).resolves.toBeUndefined();
   await client.query("ROLLBACK");
+});
+
+test("the database of the version before keeps its rows, and gets a version; one of a newer version is refused", async () => {
+  for (const statement of await olderDatabase()) await client.query(statement);
+  const all = await columns();
+  await open();
+  const version = "SELECT version, least FROM countersign_schema WHERE area = 'gateway'";
+  expect((await client.query(version)).rows).toEqual([{ version: MIGRATIONS.length, least: 0 }]);
+  expect(await columns()).toEqual(expect.arrayContaining(all));
+  const { rows } = await client.query(
+    "SELECT facts.id, taken, written_at FROM countersign_facts AS facts, countersign_budgets, countersign_threads",
+  );
+  expect(rows).toEqual([{ id: "m1", taken: "9", written_at: "7" }]);
+  await client.query("UPDATE countersign_schema SET version = 99, least = 99");
+  await expect(open()).rejects.toMatchObject({ code: "ERR_STORE_NEWER" });
 });
