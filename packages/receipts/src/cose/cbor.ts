@@ -9,7 +9,7 @@ export type CborTag = { readonly tag: number; readonly value: CborValue };
 
 /** A transparent statement nests five deep: tag, array, unprotected header, receipts, bytes. */
 const MAX_DEPTH = 8;
-/** A bit string of CBOR, tagged as one COSE_Sign1. */
+/** The tag of a COSE_Sign1, the only one of the profile. */
 const COSE_SIGN1 = 18;
 
 /** Encodes a value as deterministic CBOR (RFC 8949 section 4.2.1). */
@@ -25,7 +25,9 @@ export function decodeCbor(part: string, bytes: Uint8Array, maxBytes: number): C
   if (bytes.length > maxBytes) throw malformed(part, `more than ${maxBytes} bytes`);
   let value: CborValue;
   try {
-    value = fromLibrary(decode(bytes, { cde: true, ignoreGlobalTags: true, maxDepth: MAX_DEPTH, preferMap: true }));
+    value = fromLibrary(
+      decode(bytes, { cde: true, ignoreGlobalTags: true, maxDepth: MAX_DEPTH, preferMap: true }),
+    );
   } catch (cause) {
     throw formatError(
       "ERR_COSE_MALFORMED",
@@ -45,7 +47,8 @@ export function malformed(part: string, reason: string): Error {
 }
 
 function toLibrary(value: CborValue): unknown {
-  if (value === null || typeof value !== "object" || value instanceof Uint8Array) return value;
+  if (value === null || typeof value !== "object") return value;
+  if (value instanceof Uint8Array) return plainBytes(value);
   if (Array.isArray(value)) return value.map(toLibrary);
   if (value instanceof Map) {
     return new Map([...value].map(([key, member]) => [key, toLibrary(member)]));
@@ -53,9 +56,15 @@ function toLibrary(value: CborValue): unknown {
   return new Tag(value.tag, toLibrary(value.value));
 }
 
+/** The library writes a Buffer of Node as another type than a byte string. */
+function plainBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** Narrows a decoded item to the types of the profile; throws for others. */
 function fromLibrary(value: unknown): CborValue {
-  if (value === null || typeof value === "string" || value instanceof Uint8Array) return value;
+  if (value === null || typeof value === "string") return value;
+  if (value instanceof Uint8Array) return plainBytes(value);
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   if (Array.isArray(value)) return value.map(fromLibrary);
   if (value instanceof Map) {

@@ -51,6 +51,7 @@ export function decodeKeySet(bytes: Uint8Array): Uint8Array[] {
     return x;
   });
   const written = encodeHex(encodeKeySet(keys));
-  if (written !== encodeHex(bytes)) throw malformed(part, "a key is not an Ed25519 key with its id");
+  if (written !== encodeHex(bytes))
+    throw malformed(part, "a key is not an Ed25519 key with its id");
   return keys;
 }

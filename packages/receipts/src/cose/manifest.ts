@@ -59,8 +59,13 @@ function rangesOf(value: JsonObject, size: number): EntryRange[] {
   return list.map((range) => {
     const [first, last] = Array.isArray(range) ? range : [];
     const isNext =
-      isCount(first) && isCount(last) && first > end && first <= last && last < size &&
-      Array.isArray(range) && range.length === 2;
+      isCount(first) &&
+      isCount(last) &&
+      first > end &&
+      first <= last &&
+      last < size &&
+      Array.isArray(range) &&
+      range.length === 2;
     if (!isNext) throw malformed("the manifest", "the ranges are not ascending");
     // Neighbours make one range: one list has one spelling.
     end = last + 1;
@@ -84,4 +89,3 @@ export function createRanges(): { add(seq: number): void; ranges(): EntryRange[]
     ranges: () => list,
   };
 }
-

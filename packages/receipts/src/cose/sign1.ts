@@ -54,7 +54,12 @@ export function signatureInput(protectedBytes: Uint8Array, payload: Uint8Array):
 }
 
 /** Encodes a tagged COSE_Sign1. */
-export function encodeSign1({ protectedBytes, unprotected, payload, signature }: Sign1): Uint8Array<ArrayBuffer> {
+export function encodeSign1({
+  protectedBytes,
+  unprotected,
+  payload,
+  signature,
+}: Sign1): Uint8Array<ArrayBuffer> {
   return encodeCbor({ tag: COSE_SIGN1, value: [protectedBytes, unprotected, payload, signature] });
 }
 

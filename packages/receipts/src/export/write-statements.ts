@@ -1,8 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { encodeHex, equalBytes } from "@countersign/core";
-import { verifyEd25519 } from "@countersign/core/verify";
-import { openCheckpoint } from "../checkpoint/verify-checkpoint.js";
+import { encodeHex } from "@countersign/core";
 import { encodeKeySet } from "../cose/cose-key.js";
 import { createRanges, encodeManifest, MANIFEST_CONTENT_TYPE } from "../cose/manifest.js";
 import { encodeCoseReceipt, signRoot, treeSubject } from "../cose/receipt.js";
@@ -12,33 +10,24 @@ import { decodeEntry } from "../entry/decode-entry.js";
 import { parseKeyHistory } from "../keys/history.js";
 import { encodeKeyText, parseKeyText } from "../keys/key-text.js";
 import { leafHash } from "../merkle/hash.js";
-import { proveInclusion, rootFromNodes } from "../merkle/prove.js";
+import { proveInclusion } from "../merkle/prove.js";
 import type { NodeReader } from "../merkle/prove.js";
 import { verifyInclusion } from "../merkle/verify-proof.js";
 import type { MessageSigner } from "../note/sign-note.js";
-import { parseVkey } from "../note/vkey.js";
-import type { TileReader } from "../tiles/nodes.js";
-import { createTileNodeReader } from "../tiles/nodes.js";
 import { EXPORT_FILES, statementPath } from "../verify/reader.js";
 import { writeDirectory } from "./draft-directory.js";
 import { exportError } from "./errors.js";
+import type { SignedTreeSource } from "./signed-tree.js";
+import { mismatch, openSignedTree } from "./signed-tree.js";
 import { statementsReadme } from "./statements-readme.js";
 import { syncDirectory, writeDurable } from "./tree-files.js";
 
 /** The log that statements are made from. */
-export type StatementSource = {
-  /** The newest signed checkpoint. */
-  readonly checkpoint: string;
-  /** The log's vkey. */
-  readonly vkey: string;
+export type StatementSource = SignedTreeSource & {
   /** The content of `keys.jsonl`. */
   readonly keys: string;
-  /** Reads a tile of the log. */
-  readonly readTile: TileReader;
   /** Signs statements: the receipt key in use. */
   readonly issuer: MessageSigner;
-  /** Signs the root in receipts: the key that signed the checkpoint. */
-  readonly log: MessageSigner;
 };
 
 /** An entry to export, with its place in the log. */
@@ -53,33 +42,18 @@ export type StatementWriter = {
   encode(entry: NumberedEntry): Promise<Uint8Array<ArrayBuffer>>;
 };
 
-function mismatch(size: number, reason: string): Error {
-  const message = `the entries do not fit the checkpoint: ${reason}`;
-  return exportError("ERR_EXPORT_MISMATCH", message, { size, reason });
-}
-
 /**
  * Prepares statements. The log's key signs exactly one root: that of a checkpoint which it signed
  * before, and which the tiles lead to.
  */
 export async function createStatementWriter(source: StatementSource): Promise<StatementWriter> {
-  const key = parseVkey(source.vkey);
-  const { origin, size, root } = await openCheckpoint(source.checkpoint, [key], verifyEd25519);
-  if (!equalBytes(key.publicKey, source.log.publicKey)) {
-    throw exportError("ERR_EXPORT_KEY", "the checkpoint key is not that of the log's vkey", {
-      purpose: "checkpoint",
-    });
-  }
   const issuerKey = encodeKeyText(source.issuer.publicKey);
   if (parseKeyHistory(source.keys).at(-1)?.key !== issuerKey) {
     throw exportError("ERR_EXPORT_KEY", "the receipt key is not the newest of the key history", {
       purpose: "receipts",
     });
   }
-  const read = createTileNodeReader(size, source.readTile);
-  if (size > 0 && !equalBytes(await rootFromNodes(size, read), root)) {
-    throw mismatch(size, "another root");
-  }
+  const { origin, size, root, read } = await openSignedTree(source);
   const signed = await signRoot({ origin, size, root }, source.log);
   return {
     origin,

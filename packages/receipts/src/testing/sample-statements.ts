@@ -5,7 +5,10 @@ import type { SampleLog } from "./sample-log.js";
 import { SAMPLE_ORIGIN, sampleSigner, treeFiles } from "./sample-log.js";
 
 /** The source of a statement export of a sample log. */
-export function statementSource(log: SampleLog, issuer = sampleSigner(log.receiptKeys.length === 1 ? 7 : 8)): StatementSource {
+export function statementSource(
+  log: SampleLog,
+  issuer = sampleSigner(log.receiptKeys.length === 1 ? 7 : 8),
+): StatementSource {
   const tiles = treeFiles(log.entries);
   return {
     checkpoint: log.checkpoint,

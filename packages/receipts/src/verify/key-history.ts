@@ -39,4 +39,3 @@ export async function checkKeys(
     return { check: failedBy(id, error), records: undefined };
   }
 }
-

@@ -63,7 +63,10 @@ export function createStatementVerifier(options: StatementOptions): StatementVer
     const keyId = encodeHex(statement.header.keyId);
     const signer = issuers.get(keyId);
     if (signer === undefined) {
-      return { checks: [failed(id, `the key with the thumbprint ${keyId} was not given`)], signers: [] };
+      return {
+        checks: [failed(id, `the key with the thumbprint ${keyId} was not given`)],
+        signers: [],
+      };
     }
     const message = signatureInput(statement.signed.protectedBytes, statement.payload);
     const key = parseKeyText(signer.key);
@@ -73,7 +76,9 @@ export function createStatementVerifier(options: StatementOptions): StatementVer
     const fault = options.periods && issuerFault(options.periods, signer.key, size);
     if (options.periods !== undefined) {
       checks.push(
-        fault === undefined ? held("statement-key", "in the history") : failed("statement-key", fault),
+        fault === undefined
+          ? held("statement-key", "in the history")
+          : failed("statement-key", fault),
       );
     }
     return { checks, signers: [signer] };
@@ -189,7 +194,9 @@ function createRootVerifier(
   return async (key, { protectedBytes, signature }, root) => {
     const message = signatureInput(protectedBytes, root);
     const isKnown =
-      last?.key === key && equalBytes(last.message, message) && equalBytes(last.signature, signature);
+      last?.key === key &&
+      equalBytes(last.message, message) &&
+      equalBytes(last.signature, signature);
     if (isKnown) return true;
     if (!(await verifySignature(key.publicKey, message, signature))) return false;
     last = { message, signature: signature.slice(), key };

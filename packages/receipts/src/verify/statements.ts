@@ -145,7 +145,8 @@ async function openManifest(
       header.subject === treeSubject(size) &&
       manifest.size === size &&
       manifest.root === encodeHex(root);
-    if (!isOfLog) return { check: failed(id, "it is of another tree than the checkpoint"), signers };
+    if (!isOfLog)
+      return { check: failed(id, "it is of another tree than the checkpoint"), signers };
     return { check: held(id, `a tree of ${size} entries`), signers, manifest };
   } catch (error) {
     return { check: failedBy(id, error), signers: [] };
