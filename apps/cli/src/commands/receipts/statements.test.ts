@@ -7,10 +7,7 @@ import { createSampleGateway } from "./testing/sample-gateway.js";
 import type { SampleGateway } from "./testing/sample-gateway.js";
 
 const PROGRAM = fileURLToPath(
-  new URL(
-    "../../../../../packages/receipts/third-party/verify_statement.py",
-    import.meta.url,
-  ),
+  new URL("../../../../../packages/receipts/third-party/verify_statement.py", import.meta.url),
 );
 const SIZE = 300;
 let gateway: SampleGateway;
@@ -31,7 +28,10 @@ afterAll(() => gateway.remove());
 
 const trust = (): string[] => ["--log-key", logKey, "--key", key];
 const python = (...args: string[]): string =>
-  execFileSync("python3", [PROGRAM, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  execFileSync("python3", [PROGRAM, ...args], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 const filesOf = (directory: string): string[] =>
   readdirSync(gateway.path(`${directory}/statements`)).map((name) =>
     gateway.path(`${directory}/statements/${name}`),
@@ -55,4 +55,156 @@ test("the verifier in Python accepts every statement of the export and refuses a
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   writeFileSync(gateway.path("changed.scitt"), bytes);
   expect(() => python(...keys, gateway.path("changed.scitt"))).toThrow("the issuer's signature");
+});
+
+const verify = (...args: string[]): Promise<{ code: number; out: string }> =>
+  gateway.run("receipts", "verify", ...args);
+
+test("one statement verifies alone with the keys that the auditor named, and only with them", async () => {
+  const file = gateway.path("all/statements/17.scitt");
+  const history = ["--key-history", gateway.path("all/keys.jsonl")];
+  const good = await verify(file, ...trust(), ...history);
+  expect(good.out).toContain("entry 17 of 300, root signed by countersign.local/log");
+  expect(good.out).toContain("valid, and signed by keys you trust");
+  expect(good.code).toBe(0);
+  const without = await verify(file, "--log-key", logKey);
+  expect(without).toEqual({ code: 2, out: expect.stringContaining("Fix: add --key") });
+  const stranger = `ed25519:${"00".repeat(31)}05`;
+  const other = await verify(file, "--log-key", logKey, "--key", stranger);
+  expect(other.out).toContain("was not given");
+  expect(other.code).toBe(1);
+  const json = JSON.parse((await verify(file, ...trust(), ...history, "--json")).out);
+  expect(json).toMatchObject({ valid: true, signerTrusted: true });
+});
+
+test("filters and a range choose the entries; the manifest says which", async () => {
+  const some = gateway.path("blocked");
+  const { out } = await gateway.run("receipts", "export", some, "--cose", "--blocked", "--json");
+  expect(JSON.parse(out)).toEqual({ directory: some, statements: 60, size: 300 });
+  const names = readdirSync(gateway.path("blocked/statements"));
+  expect(names.every((name) => Number.parseInt(name, 10) % 5 === 4)).toBe(true);
+  expect((await verify(some, ...trust())).code).toBe(0);
+  const range = gateway.path("range");
+  await gateway.run("receipts", "export", range, "--cose", "--entries", "250-1000");
+  expect(readdirSync(gateway.path("range/statements"))).toHaveLength(50);
+  expect((await verify(range, ...trust())).code).toBe(0);
+  const none = await gateway.run(
+    "receipts",
+    "export",
+    gateway.path("none"),
+    "--cose",
+    "--run",
+    "x",
+  );
+  expect(none.out).toContain("no entry below the last checkpoint matches the options");
+});
+
+test.each<[string, (directory: string) => void, string]>([
+  [
+    "a removed statement",
+    (directory) => rmSync(`${directory}/statements/9.scitt`),
+    "first at 9: the statement is missing",
+  ],
+  [
+    "two swapped statements",
+    (directory) => {
+      const [one, two] = [`${directory}/statements/8.scitt`, `${directory}/statements/11.scitt`];
+      const bytes = readFileSync(one);
+      writeFileSync(one, readFileSync(two));
+      writeFileSync(two, bytes);
+    },
+    "first at 8: the file is of entry 11",
+  ],
+  [
+    "a removed manifest",
+    (directory) => rmSync(`${directory}/manifest.scitt`),
+    "manifest.scitt is missing",
+  ],
+  [
+    "the manifest of another export",
+    (directory) =>
+      writeFileSync(`${directory}/manifest.scitt`, readFileSync(`${directory}/statements/1.scitt`)),
+    "the content type is not application/vnd.countersign.manifest+json",
+  ],
+  [
+    "a key that was put first in the key set",
+    (directory) => {
+      const bytes = readFileSync(`${directory}/keys.cbor`);
+      bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+      writeFileSync(`${directory}/keys.cbor`, bytes);
+    },
+    "FAILED  The key set",
+  ],
+])("%s is refused", async (_, change, named) => {
+  const bad = gateway.path("bad");
+  await cp(gateway.path("all"), bad, { recursive: true });
+  change(bad);
+  const { code, out } = await verify(bad, ...trust());
+  rmSync(bad, { recursive: true });
+  expect(out).toContain(named);
+  expect(code).toBe(1);
+});
+
+test("flags of one form of the export are refused for another", async () => {
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, out } = await gateway.run("receipts", "export", ...args);
+    expect(code).toBe(2);
+    return out;
+  };
+  const name = gateway.path("never");
+  expect(await refused(name, "--blocked")).toContain("Fix: add --cose");
+  expect(await refused(name, "--cose", "--proof", "1")).toContain(
+    "a statement has its proof inside",
+  );
+  expect(await refused("--in-toto", name)).toContain("Fix: add --run");
+  expect(await refused("--in-toto", name, "--run", "r", "--blocked")).toContain(
+    "--run and --thread",
+  );
+  expect(await refused()).toContain("Fix: name a new one");
+  expect(await refused(name, "--cose", "--entries", "9-1")).toContain("100-199");
+  const older = await verify(gateway.path("all"), "--older", gateway.path("log/checkpoint"));
+  expect(older).toEqual({ code: 2, out: expect.stringContaining("without --cose") });
+});
+
+test("a run is one statement: it verifies alone, in the log, and in statements; in Python too", async () => {
+  const file = gateway.path("run_3.json");
+  const several = await gateway.run("receipts", "export", "--run", "run_3", "--in-toto", file);
+  expect(several.out).toContain("Fix: add --thread");
+  const run = ["--run", "run_3", "--thread", "thread_0"];
+  const { out } = await gateway.run("receipts", "export", ...run, "--in-toto", file);
+  expect(out).toContain("statement about 2 entries of run run_3");
+  const alone = await verify(file, "--log-key", logKey);
+  expect(alone.out).toContain("signed by countersign.local/log");
+  expect(alone.code).toBe(0);
+  const inLog = await verify(file, ...trust(), "--against", gateway.path("log"));
+  expect(inLog.out).toContain("hash to the transcript of the statement");
+  expect(inLog.code).toBe(0);
+  const statements = gateway.path("run-statements");
+  await gateway.run("receipts", "export", statements, "--cose", ...run);
+  const inStatements = await verify(file, ...trust(), "--against", statements);
+  expect(inStatements.out).toContain("hash to the transcript of the statement");
+  expect(inStatements.code).toBe(0);
+  const keys = ["--keys", `${statements}/keys.cbor`, "--log-key", logKey];
+  const told = python(...keys, "--run", file, ...filesOf("run-statements"));
+  expect(told).toMatch(/run\/run_3, 2 entries, transcript [0-9a-f]{64}/u);
+  // The statements of another run do not have this transcript.
+  const rest = await verify(file, ...trust(), "--against", gateway.path("blocked"));
+  expect(rest).toEqual({ code: 1, out: expect.stringContaining("there is no entry of the run") });
+});
+
+test("a statement about a run that says something else than the log is refused", async () => {
+  const file = gateway.path("run_5.json");
+  const run = ["--run", "run_5", "--thread", "thread_1"];
+  await gateway.run("receipts", "export", ...run, "--in-toto", file);
+  const text = readFileSync(file, "utf8");
+  const { payload, ...rest } = JSON.parse(text);
+  const told = Buffer.from(payload, "base64")
+    .toString("utf8")
+    .replace('"blocked":0', '"blocked":1');
+  const changed = { payload: Buffer.from(told).toString("base64"), ...rest };
+  const { signatures, ...others } = changed;
+  writeFileSync(file, JSON.stringify({ ...others, signatures }));
+  const { code, out } = await verify(file, "--log-key", logKey);
+  expect(out).toContain("the signature is not valid");
+  expect(code).toBe(1);
 });
