@@ -1,6 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import { decode, encode, rfc8949EncodeOptions } from "cborg";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { CborValue } from "./cbor.js";
 import { decodeCbor, encodeCbor } from "./cbor.js";

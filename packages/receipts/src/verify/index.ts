@@ -14,8 +14,4 @@ export type { ProofOptions } from "./proof.js";
 export type { ExportReader } from "./reader.js";
 export { verifyReceipt } from "./receipt.js";
 export type { ReceiptOptions } from "./receipt.js";
-export { verifyStatement } from "./statement.js";
-export type { StatementOptions } from "./statement.js";
-export { verifyStatements } from "./statements.js";
-export type { StatementsOptions } from "./statements.js";
 export type { Check, CheckId, SignerTrust, Verification } from "./result.js";

@@ -3,8 +3,7 @@ import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { parseCheckpoint, parseNote } from "@countersign/receipts";
 import { createDirectoryReader } from "@countersign/receipts/export";
-import { verifyStatement, verifyStatements } from "@countersign/receipts/verify";
-import type { StatementsOptions, Verification } from "@countersign/receipts/verify";
+import type { Verification } from "@countersign/receipts/verify";
 import {
   conclude,
   loadFastVerifier,
@@ -13,6 +12,8 @@ import {
   verifyRunStatement,
 } from "@countersign/receipts/verify-node";
 import type { RunLog } from "@countersign/receipts/verify-node";
+import { verifyStatement, verifyStatements } from "@countersign/receipts/verify-statements";
+import type { StatementsOptions } from "@countersign/receipts/verify-statements";
 import { pathExists } from "../../files/path-exists.js";
 import { readText } from "../../files/read-file.js";
 import { createProgress } from "../../output/progress.js";

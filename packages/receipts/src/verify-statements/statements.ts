@@ -10,18 +10,18 @@ import { parseKeyText } from "../keys/key-text.js";
 import { keyPeriods, trustedThroughHistory } from "../keys/verify-history.js";
 import { MAX_NOTE_BYTES } from "../note/note.js";
 import { parseVkey } from "../note/vkey.js";
-import type { CheckpointOptions } from "./checkpoint.js";
-import { checkCheckpoint } from "./checkpoint.js";
-import { checkKeys, readText } from "./key-history.js";
-import type { ExportReader } from "./reader.js";
-import { EXPORT_FILES, statementPath } from "./reader.js";
-import { normalKey } from "./receipt.js";
-import type { Check, CheckId, SignerTrust, Verification } from "./result.js";
-import { conclude, failed, failedBy, held, skipped } from "./result.js";
+import type { CheckpointOptions } from "../verify/checkpoint.js";
+import { checkCheckpoint } from "../verify/checkpoint.js";
+import { checkKeys, readText } from "../verify/key-history.js";
+import type { ExportReader } from "../verify/reader.js";
+import { EXPORT_FILES, statementPath } from "../verify/reader.js";
+import { normalKey } from "../verify/receipt.js";
+import type { Check, CheckId, SignerTrust, Verification } from "../verify/result.js";
+import { conclude, failed, failedBy, held, skipped } from "../verify/result.js";
 import type { StatementVerifier } from "./statement.js";
 import { createStatementVerifier, distinct } from "./statement.js";
-import type { Tallies } from "./tally.js";
-import { countFailed, countHeld, tallyCheck } from "./tally.js";
+import type { Tallies } from "../verify/tally.js";
+import { countFailed, countHeld, tallyCheck } from "../verify/tally.js";
 
 /** Options of {@link verifyStatements}. */
 export type StatementsOptions = CheckpointOptions & {

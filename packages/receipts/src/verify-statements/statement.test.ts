@@ -12,7 +12,7 @@ import { createNoteKey, encodeVkey } from "../note/vkey.js";
 import { SAMPLE_ORIGIN, sampleLog, sampleSigner } from "../testing/sample-log.js";
 import type { SampleLog } from "../testing/sample-log.js";
 import { verifyStatement } from "./statement.js";
-import type { Verification } from "./result.js";
+import type { Verification } from "../verify/result.js";
 
 const log = await sampleLog(11, { rotateAt: 4, batch: 3 });
 const issuer = sampleSigner(8);
@@ -179,7 +179,10 @@ describe("signed by the right keys, but not what the profile says", () => {
     ],
     [
       "a path in another order",
-      () => changed((parts) => void (parts.receipt.proof[2] as CborValue[]).reverse()),
+      () =>
+        changed(({ receipt: { proof } }) => {
+          proof[2] = (proof[2] as CborValue[]).toReversed();
+        }),
       "did not sign",
     ],
     [

@@ -8,18 +8,18 @@ import type { Sign1 } from "../cose/sign1.js";
 import type { SignedStatement } from "../cose/statement.js";
 import { decodeStatement, ENTRY_CONTENT_TYPE, entrySubject } from "../cose/statement.js";
 import { decodeEntry } from "../entry/decode-entry.js";
-import { encodeKeyText, parseKeyText } from "../keys/key-text.js";
+import { parseKeyText } from "../keys/key-text.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
 import { leafHash } from "../merkle/hash.js";
 import { rootFromInclusion } from "../merkle/verify-proof.js";
 import type { SignatureVerifier } from "../note/verify-note.js";
 import type { NoteKey } from "../note/vkey.js";
 import { encodeVkey, NOTE_ED25519, parseVkey } from "../note/vkey.js";
-import { checkEntry } from "./entry.js";
-import type { ReceiptOptions } from "./receipt.js";
-import { normalKey } from "./receipt.js";
-import type { Check, SignerTrust, Verification } from "./result.js";
-import { conclude, failed, failedBy, held } from "./result.js";
+import { checkEntry } from "../verify/entry.js";
+import type { ReceiptOptions } from "../verify/receipt.js";
+import { normalKey } from "../verify/receipt.js";
+import type { Check, SignerTrust, Verification } from "../verify/result.js";
+import { conclude, failed, failedBy, held } from "../verify/result.js";
 
 /** Options of {@link verifyStatement}. */
 export type StatementOptions = Omit<ReceiptOptions, "event"> & {
