@@ -93,13 +93,21 @@ export async function* findEntries(
       order: "oldest",
       ...(cursor === undefined ? {} : { cursor }),
     });
-    for (const { seq } of page.entries) {
-      if (seq >= end) return;
-      if (seq < first) continue;
-      // The bytes of the log, not what the index says about them.
-      const [bytes] = await store.readEntries(seq, seq + 1);
-      if (bytes !== undefined) yield { seq, bytes };
-    }
+    // The bytes of the log, not what the index says about them.
+    const found = page.entries.map(({ seq }) => seq).filter((seq) => seq >= first && seq < end);
+    for (const [from, to] of neighbours(found)) yield* numberEntries(store, from, to);
+    if ((page.entries.at(-1)?.seq ?? 0) >= end) return;
     ({ cursor } = page);
   } while (cursor !== undefined);
+}
+
+/** Ascending numbers as ranges, each with its end: consecutive entries are read at once. */
+function neighbours(numbers: readonly number[]): [from: number, to: number][] {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === number) last[1] = number + 1;
+    else ranges.push([number, number + 1]);
+  }
+  return ranges;
 }
