@@ -59,7 +59,7 @@ export async function exportRun(
   const entries = findEntries(store, filter, 0, source.size);
   const signed = await signRunStatement(source, name, entries);
   if (signed === undefined) throw noEntries(run.run_id);
-  await writeFile(file, `${signed.envelope}\n`, { flag: "wx" });
+  await writeFile(file, `${signed.envelope}\n`);
   const { facts, size } = signed;
   return { count: facts.entries.count, size, transcript: facts.transcript };
 }
