@@ -8,6 +8,7 @@ It shares no code with Countersign. What it implements:
   signed and transparent statements RFC 9943
   Ed25519                           RFC 8032, section 5.1.7
   DSSE envelopes of a run           DSSE protocol v1, in-toto Statement v1
+  the receipt inside of an entry    docs/receipts/format.md, docs/receipts/batch-signature.md
 
   python3 verify_statement.py --keys keys.cbor statements/17.scitt
   python3 verify_statement.py --key ed25519:HEX --log-key 'name+id+key' statements/*.scitt
@@ -290,7 +291,26 @@ def verify_statement(data, issuers, log):
     entry = json.loads(payload)
     need(entry["seq"] == index, "the entry has another number")
     need(claims[2] == subject_of(entry), "the subject is not that of the entry")
+    verify_receipt(entry, issuers)
     return index, size, root, entry
+
+
+def verify_receipt(entry, issuers):
+    """The signature that the gateway made when the event passed; docs/receipts/format.md and batch-signature.md."""
+    receipt = dict(entry["receipt"])
+    signature, key = receipt.pop("signature"), bytes.fromhex(receipt["kernel_key"].removeprefix("ed25519:"))
+    need(key in issuers, "the key of the receipt in the entry is unknown")
+    body = json.dumps(receipt, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    if not signature.startswith("ed25519-batch:"):
+        need(ed25519(key, body, bytes.fromhex(signature.removeprefix("ed25519:"))), "the signature of the receipt")
+        return
+    need(receipt["allowed"] is True, "a blocked event shares a signature")
+    _, place, signed, path = signature.split(":")
+    index, size = (int(number) for number in place.split("/"))
+    hashes = [base64.urlsafe_b64decode(path[at : at + 43] + "=") for at in range(0, len(path), 43)]
+    root = root_of_path(sha256(b"\x00", body), index, size, hashes)
+    message = b"countersign.receipt-batch.v1\0" + size.to_bytes(4, "big") + root
+    need(ed25519(key, message, bytes.fromhex(signed)), "the shared signature of the receipt")
 
 
 # ---- a run ----------------------------------------------------------------------------------------------------------

@@ -212,6 +212,15 @@ describe.skipIf(!hasPython("statements-third-party.test.ts"))(
       }
     });
 
+    test("refuses a receipt in an entry whose key it was not given", async () => {
+      const [, newest = ""] = log.receiptKeys;
+      const file = path("export/statements/1.scitt");
+      expect(await runPython("--key", newest, "--log-key", log.vkey, file)).toMatchObject({
+        code: 1,
+        output: expect.stringContaining("the key of the receipt in the entry is unknown"),
+      });
+    });
+
     test("refuses keys of others", async () => {
       const file = path("export/statements/1.scitt");
       const stranger = ["--key", `ed25519:${"ab".repeat(32)}`, "--log-key", log.vkey];

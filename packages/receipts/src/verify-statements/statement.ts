@@ -96,15 +96,12 @@ export function createStatementVerifier(options: StatementOptions): StatementVer
       return { checks: [failed(id, detail, index)], signers: [] };
     }
     const keyId = encodeHex(header.keyId);
-    const log = logs.get(keyId);
+    const log = logs.get(`${keyId} ${header.issuer}`);
     if (log === undefined) {
-      const detail = `the log key with the thumbprint ${keyId} was not given`;
+      const detail = `the key of ${header.issuer} with the thumbprint ${keyId} was not given`;
       return { checks: [failed(id, detail, index)], signers: [] };
     }
     const signers = [log.trust];
-    if (log.key.name !== header.issuer) {
-      return { checks: [failed(id, `the key is not of the log ${header.issuer}`, index)], signers };
-    }
     if (!(await roots(log.key, signed, root))) {
       const detail = "the log did not sign the root that the proof leads to";
       return { checks: [failed(id, detail, index)], signers };
@@ -170,16 +167,16 @@ function issuerKeys(options: StatementOptions): Map<string, SignerTrust> {
   );
 }
 
-/** The log keys that may have signed, by thumbprint. */
+/** The log keys that may have signed, by thumbprint and name of the log. */
 function logKeys(options: StatementOptions): Map<string, { key: NoteKey; trust: SignerTrust }> {
   const { trustedLogs, presentedLog } = options;
   const known = new Map<string, { key: NoteKey; trust: SignerTrust }>();
   const add = (vkey: string, trusted: boolean | null): void => {
     const key = parseVkey(vkey);
-    const thumbprint = keyThumbprintHex(key.publicKey);
+    const name = `${keyThumbprintHex(key.publicKey)} ${key.name}`;
     // A witness's key (type 0x04) signs checkpoints and no roots.
-    if (key.type !== NOTE_ED25519 || known.has(thumbprint)) return;
-    known.set(thumbprint, { key, trust: { key: encodeVkey(key), role: "log", trusted } });
+    if (key.type !== NOTE_ED25519 || known.has(name)) return;
+    known.set(name, { key, trust: { key: encodeVkey(key), role: "log", trusted } });
   };
   for (const vkey of trustedLogs ?? []) add(vkey, true);
   if (presentedLog !== undefined) add(presentedLog, trustedLogs === undefined ? null : false);
