@@ -24,8 +24,11 @@ export type RunStatement = RunFacts & {
   /** The origin of the log. */
   readonly log: string;
   readonly run: RunName;
-  /** The tree that has the entries; later entries of the run are not part of the statement. */
-  readonly tree: { readonly size: number; readonly root: string };
+  /**
+   * The tree that has the entries. Entries of the run from `size` on are not part of the statement,
+   * and none before `first`: the log had removed them because of their age.
+   */
+  readonly tree: { readonly first: number; readonly size: number; readonly root: string };
 };
 
 /** Writes the in-toto statement as canonical JSON: the payload of the envelope. */
@@ -95,7 +98,7 @@ function runOf(run: JsonObject): RunName {
 }
 
 function treeOf(tree: JsonObject): RunStatement["tree"] {
-  return { ...countsOf(tree, ["size"]), root: hashOf(tree, "root") };
+  return { ...countsOf(tree, ["first", "size"]), root: hashOf(tree, "root") };
 }
 
 function objectOf(value: JsonValue | undefined, part: string): JsonObject {

@@ -32,8 +32,11 @@ function isOfRun(entry: LogEntry, run: RunName): boolean {
   return entry.run_id === run.run_id && entry.thread_id === run.thread_id;
 }
 
-/** Starts the summary of a run in the first `size` entries of a log; memory does not grow with its entries. */
-export function createRunSummary(run: RunName, size: number): RunSummary {
+/** Starts the summary of a run in a part of a log; memory does not grow with its entries. */
+export function createRunSummary(
+  run: RunName,
+  part: { readonly first: number; readonly size: number },
+): RunSummary {
   const hash = createHash("sha256");
   const policies = new Set<string>();
   const counts = { allowed: 0, blocked: 0, would_block: 0 };
@@ -41,7 +44,7 @@ export function createRunSummary(run: RunName, size: number): RunSummary {
   return {
     add(bytes) {
       const entry = decodeEntry(bytes);
-      if (entry.seq >= size || !isOfRun(entry, run)) return;
+      if (entry.seq < part.first || entry.seq >= part.size || !isOfRun(entry, run)) return;
       const { seq, receipt, rule, policy_hash: policy } = entry;
       place = { first: place?.first ?? seq, last: seq, count: (place?.count ?? 0) + 1 };
       policies.add(policy);

@@ -13,18 +13,18 @@ import type { NumberedEntry } from "./write-statements.js";
 
 /**
  * Signs a DSSE envelope about one run with the log's key: an in-toto statement over the hash of its
- * entries. `entries` are those of the run in ascending order; each must be in the tree of the checkpoint.
+ * entries. `first` is the first entry that the log still has, `entries` are those of the run in ascending order; each must be in the tree of the checkpoint.
  * Undefined when the tree has no entry of the run.
  */
 export async function signRunStatement(
-  source: SignedTreeSource,
+  source: SignedTreeSource & { readonly first: number },
   run: RunName,
   entries: AsyncIterable<NumberedEntry> | Iterable<NumberedEntry>,
 ): Promise<
   { readonly envelope: string; readonly facts: RunFacts; readonly size: number } | undefined
 > {
   const { origin, size, root, read } = await openSignedTree(source);
-  const summary = createRunSummary(run, size);
+  const summary = createRunSummary(run, { first: source.first, size });
   for await (const { seq, bytes } of entries) {
     if (seq >= size) continue;
     const path = await proveInclusion(seq, size, read);
@@ -39,7 +39,7 @@ export async function signRunStatement(
     ...facts,
     log: origin,
     run,
-    tree: { size, root: encodeHex(root) },
+    tree: { first: source.first, size, root: encodeHex(root) },
   });
   const keyId = keyThumbprintHex(source.log.publicKey);
   return {

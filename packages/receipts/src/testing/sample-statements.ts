@@ -8,7 +8,7 @@ import { SAMPLE_ORIGIN, sampleSigner, treeFiles } from "./sample-log.js";
 export function statementSource(
   log: SampleLog,
   issuer = sampleSigner(log.receiptKeys.length === 1 ? 7 : 8),
-): StatementSource {
+): StatementSource & { readonly first: number } {
   const tiles = treeFiles(log.entries);
   return {
     checkpoint: log.checkpoint,
@@ -21,6 +21,7 @@ export function statementSource(
     },
     issuer,
     log: sampleSigner(9),
+    first: 0,
   };
 }
 

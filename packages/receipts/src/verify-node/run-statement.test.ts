@@ -106,6 +106,7 @@ test("what the log's key signed, but the log does not have, is refused against t
     [{ tree: { ...tree, root: "0".repeat(64) } }, ["run-tree"]],
     [{ tree: { ...tree, size: 299 } }, ["run-tree", "run-entries", "run-transcript"]],
     [{ tree: { ...tree, size: 301 } }, ["run-tree"]],
+    [{ tree: { ...tree, first: 1 } }, ["run-entries", "run-transcript"]],
     [{ run: { ...RUN, run_id: "other" } }, ["run-entries"]],
     [{ run: { run_id: RUN.run_id } }, ["run-entries"]],
   ];
@@ -124,6 +125,9 @@ test("a log that lacks an entry of the run, or has other entries, is refused", a
   ]);
   expect(await failures(envelope, logOf(log, { entries: () => [] }))).toEqual(["run-entries"]);
   expect(await failures(envelope, logOf(log, { first: 256 }))).toEqual(["run-entries"]);
+  const some = await signRunStatement({ ...statementSource(log), first: 256 }, RUN, numbered(log));
+  expect(await failures(some?.envelope ?? "", logOf(log, { first: 256 }))).toEqual([]);
+  expect(await failures(some?.envelope ?? "", logOf(log))).toEqual([]);
   expect(await failures(envelope, logOf(log, { origin: "other" }))).toEqual(["run-tree"]);
   const rotated = await sampleLog(300, { rotateAt: 4 });
   expect(await failures(envelope, logOf(rotated))).toEqual(["run-tree", "run-transcript"]);

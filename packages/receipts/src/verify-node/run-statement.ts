@@ -48,10 +48,11 @@ export async function verifyRunStatement(
   } catch (error) {
     return conclude([failedBy("run-statement", error)], []);
   }
-  const { run, entries, log } = statement;
+  const { run, entries, log, tree } = statement;
+  const removed = tree.first === 0 ? "" : `, which had removed those before ${tree.first}`;
   const thread = run.thread_id === undefined ? "" : ` of ${run.thread_id}`;
   const checks = [
-    held("run-statement", `${run.run_id}${thread}, ${entries.count} entries of ${log}`),
+    held("run-statement", `${run.run_id}${thread}, ${entries.count} entries of ${log}${removed}`),
   ];
   const signed = await checkSignature(envelope, statement, options);
   checks.push(signed.check);
@@ -118,10 +119,11 @@ async function checkAgainst(statement: RunStatement, log: RunLog): Promise<Check
     checks.push(skipped("run-tree", "the entries are proven in another tree"));
   else if (encodeHex(root) === tree.root) checks.push(held("run-tree", `${tree.size} entries`));
   else checks.push(failed("run-tree", `the first ${tree.size} entries have another root`));
+  // Removed entries of other runs, older than the first of this one, do not matter.
   if (entries.first < log.first) {
     return [...checks, failed("run-entries", `entries before ${log.first} were removed`)];
   }
-  const summary = createRunSummary(statement.run, tree.size);
+  const summary = createRunSummary(statement.run, tree);
   for await (const bytes of log.entries()) summary.add(bytes);
   const facts = summary.facts();
   if (facts === undefined)

@@ -55,9 +55,9 @@ export async function exportRun(
   requireFolder("--in-toto", file);
   const source = await readStatementSource(store, place);
   const name = await nameRun(store, run);
-  const filter = { ...name };
-  const entries = findEntries(store, filter, 0, source.size);
-  const signed = await signRunStatement(source, name, entries);
+  const first = await store.first();
+  const entries = findEntries(store, { ...name }, first, source.size);
+  const signed = await signRunStatement({ ...source, first }, name, entries);
   if (signed === undefined) throw noEntries(run.run_id);
   await writeFile(file, `${signed.envelope}\n`);
   const { facts, size } = signed;
