@@ -72,6 +72,9 @@ CREATE INDEX countersign_kinds_principal ON countersign_kinds (principal) WHERE 
 CREATE INDEX countersign_kinds_target ON countersign_kinds (target_id) WHERE target_id IS NOT NULL;
 CREATE INDEX countersign_kinds_blocked ON countersign_kinds (log_id) WHERE NOT allowed;
 END IF; END $$;
+CREATE TABLE IF NOT EXISTS countersign_attestations (
+  log_id integer PRIMARY KEY, record text, holder text, held_until timestamptz
+);
 CREATE TABLE IF NOT EXISTS countersign_hashes (
   log_id integer NOT NULL, level smallint NOT NULL, position bigint NOT NULL, hash bytea NOT NULL,
   PRIMARY KEY (log_id, level, position)
