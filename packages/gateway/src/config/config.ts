@@ -4,6 +4,7 @@ import type { LogFormat, LogLevel } from "../telemetry/journal.js";
 import type { OtlpLogs } from "../telemetry/log-exporter.js";
 import type { ApiKeyEntry } from "../access/api-keys.js";
 import type { OperatorEntry, Role } from "../access/operators.js";
+import type { TimestampsConfig, WitnessesConfig } from "./witnesses.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
@@ -126,6 +127,10 @@ export type GatewayConfig = {
     readonly principal: IdentityForm;
     /** How they show client addresses. */
     readonly clientAddress: IdentityForm;
+    /** `undefined` asks no witness. */
+    readonly witnesses: WitnessesConfig | undefined;
+    /** `undefined` asks no timestamp authority. */
+    readonly timestamps: TimestampsConfig | undefined;
   };
   /** Keeps encrypted copies of payloads; `undefined` keeps none. */
   readonly evidence: EvidenceConfig | undefined;
