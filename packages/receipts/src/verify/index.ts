@@ -3,6 +3,7 @@ export type { OpenedCheckpoint } from "../checkpoint/verify-checkpoint.js";
 export type { SignatureVerifier } from "../note/verify-note.js";
 export { eventPayload, payloadHash } from "../receipt/payload.js";
 export type { AgUiReceipt, AgUiReceiptBody } from "../receipt/receipt.js";
+export type { TimestampVerifier } from "./attested.js";
 export { verifyCheckpoint } from "./checkpoint.js";
 export type { CheckpointOptions, CheckpointVerification } from "./checkpoint.js";
 export { verifyEntry } from "./entry.js";

@@ -7,7 +7,7 @@ export { createWitness } from "./witness.js";
 export type { Witness, WitnessOptions, WitnessResponse } from "./witness.js";
 export { createWitnessServer } from "./witness-server.js";
 export type { WitnessServer, WitnessServerOptions } from "./witness-server.js";
-export { openFileState } from "./witness-state.js";
+export { openFileState, readWitnessState } from "./witness-state.js";
 export type { FileState, WitnessState } from "./witness-state.js";
 export { Witnessing } from "./witnessing.js";
 export type {

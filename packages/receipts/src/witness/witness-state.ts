@@ -38,6 +38,11 @@ export async function openFileState(directory: string, disk: Disk = nodeDisk): P
   };
 }
 
+/** The newest cosigned checkpoint of a log in a directory that a witness may have open. */
+export function readWitnessState(directory: string, origin: string): Promise<string | undefined> {
+  return nodeDisk.readText(join(directory, `${originHash(origin)}.checkpoint`));
+}
+
 /** A damaged file must not count as a log that the witness never saw. */
 function assertCheckpointOf(origin: string, text: string, file: string): void {
   let reason = "it is of another log";

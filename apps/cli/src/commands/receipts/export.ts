@@ -5,6 +5,7 @@ import { writeExport } from "@countersign/receipts/export";
 import type { RemovedSource } from "@countersign/receipts/export";
 import { findRetention, readEntriesFrom } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
+import { decodeAttestations } from "@countersign/receipts/witness";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
@@ -14,12 +15,12 @@ import { COMMAND } from "../../output/command-name.js";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
-import { newestCheckpoint } from "./find.js";
+import { newestCheckpoint, witnessedCheckpoint } from "./find.js";
 import { untilInterrupted } from "./interrupt.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { Location, LocationFlags } from "./location.js";
 
-type Flags = LocationFlags & { proof?: number[]; json?: boolean };
+type Flags = LocationFlags & { proof?: number[]; witnessed?: boolean; json?: boolean };
 
 const BATCH = 1024;
 const EXAMPLE = `
@@ -28,6 +29,7 @@ The README in the directory explains how to verify the log, with and without Cou
 Examples:
   $ countersign receipts export audit-2026-11
   $ countersign receipts export audit-2026-11 --proof 17 --proof 1024
+  $ countersign receipts export audit-2026-11 --witnessed
 `;
 
 /** Adds `countersign receipts export`. */
@@ -38,13 +40,18 @@ export function registerExport(group: Command): void {
     .argument("<directory>", "new directory to write");
   addLocationFlags(command)
     .option("--proof <seq>", "also write the proof of this entry (repeatable)", collectNumber)
+    .option("--witnessed", "end at the newest checkpoint that witnesses cosigned")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
     .action(async (directory: string, flags: Flags) => {
       const place = findLocation(flags);
       const { size, beyond } = await withStore(place, async (store) => {
         const written = await untilInterrupted((signal) =>
-          exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
+          exportStore(store, place, directory, {
+            proofs: flags.proof ?? [],
+            signal,
+            witnessed: flags.witnessed === true,
+          }),
         );
         return { size: written, beyond: await countBeyond(store, written) };
       });
@@ -78,6 +85,8 @@ function collectNumber(text: string, before: number[] | undefined): number[] {
 export type ExportStoreOptions = {
   readonly proofs?: readonly number[];
   readonly signal?: AbortSignal;
+  /** Exports up to the newest checkpoint that witnesses cosigned. */
+  readonly witnessed?: boolean;
   /** The checkpoint to export up to where the store has none yet. */
   readonly remembered?: string;
 };
@@ -89,7 +98,10 @@ export async function exportStore(
   directory: string,
   options: ExportStoreOptions = {},
 ): Promise<number> {
-  const { text: checkpoint, size } = await newestCheckpoint(store, options.remembered);
+  const { text: checkpoint, size } =
+    options.witnessed === true
+      ? await witnessedCheckpoint(store)
+      : await newestCheckpoint(store, options.remembered);
   for (const seq of options.proofs ?? []) {
     if (seq < size) continue;
     const which = String(seq);
@@ -106,6 +118,7 @@ export async function exportStore(
       directory,
       {
         checkpoint,
+        attestations: decodeAttestations(await store.readAttestations()),
         vkey: await readKeyFile(place, KEY_FILES.vkey),
         keys: await readKeyFile(place, KEY_FILES.history),
         entries: readEntries(store, removed?.first ?? 0, size),
