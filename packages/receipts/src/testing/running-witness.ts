@@ -59,6 +59,7 @@ export async function startWitness(options: {
     vkey: encodeVkey(noteKey),
     key,
     close: async () => {
+      if (!server.listening) return;
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await state.close();

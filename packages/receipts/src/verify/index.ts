@@ -16,4 +16,5 @@ export type { ExportReader } from "./reader.js";
 export { verifyReceipt } from "./receipt.js";
 export type { ReceiptOptions } from "./receipt.js";
 export type { Check, CheckId, SignerTrust, Verification } from "./result.js";
-export type { WitnessPolicy } from "./witnesses.js";
+export { countWitnesses } from "./witnesses.js";
+export type { WitnessCount, WitnessPolicy } from "./witnesses.js";

@@ -7,7 +7,7 @@ import { createSigner, generateKey, importPrivateKey } from "@countersign/core/s
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { signCheckpoint } from "../checkpoint/sign-checkpoint.js";
-import { signCosignature } from "../note/cosignature.js";
+import { signCosignature } from "../note/sign-cosignature.js";
 import { encodeNoteSignature } from "../note/note.js";
 import { createNoteKey, encodeVkey, NOTE_COSIGNATURE } from "../note/vkey.js";
 import { bundleForNode } from "../testing/bundle.js";

@@ -6,7 +6,7 @@ import type { OpenedCheckpoint } from "../checkpoint/verify-checkpoint.js";
 import { openCheckpoint } from "../checkpoint/verify-checkpoint.js";
 import { EMPTY_ROOT } from "../merkle/hash.js";
 import { verifyConsistency } from "../merkle/verify-proof.js";
-import { signCosignature } from "../note/cosignature.js";
+import { signCosignature } from "../note/sign-cosignature.js";
 import { encodeNote, encodeNoteSignature, parseNote } from "../note/note.js";
 import type { MessageSigner } from "../note/sign-note.js";
 import type { NoteKey } from "../note/vkey.js";

@@ -326,6 +326,8 @@ export class Witnessing {
         this.#claim(own, { size: result.size, isProven: false });
         return this.#failed(own, `it has cosigned ${result.size} entries, more than the log has`);
       }
+      // The same size with another root is the only conflict that names the size of the request.
+      if (result.size === old && old < size) break;
       if (result.size === old) {
         await this.#examine(own, timeoutMs);
         this.#claim(own, { size, isProven: false });
@@ -334,7 +336,7 @@ export class Witnessing {
       if (own.cosigned !== undefined && result.size < own.cosigned.size) this.#forgot(own, result);
       own.known = result.size;
     }
-    return this.#failed(own, "it named another size at each attempt");
+    return this.#failed(own, "its sizes contradict each other");
   }
 
   /** Adds cosignatures to the stored checkpoint of the same tree, or replaces an older one. */

@@ -76,7 +76,7 @@ async function serve(directory: string, flags: Flags): Promise<void> {
   });
   const { address, port } = server.address() as AddressInfo;
   const host = address.includes(":") ? `[${address}]` : address;
-  journal.info({ name, vkey, logs: logs.length, url: `http://${host}:${port}/` }, "witness ready");
+  journal.info({ witness: name, vkey, logs: logs.length, host, port }, "the witness listens");
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
   });

@@ -65,17 +65,23 @@ function readLogs(file: string): ReturnType<typeof parseVkey>[] {
   return lines.flatMap((line, index) => {
     const text = line.replace(/#.*$/, "").trim();
     if (text === "") return [];
-    try {
-      const key = parseVkey(text);
-      if (key.type !== NOTE_COSIGNATURE) return [key];
-      throw new CountersignError("ERR_NOTE_KEY", "it is the key of a witness", { reason: "type" });
-    } catch (error) {
-      if (!isCountersignError(error)) throw error;
-      throw new CountersignError(
-        "ERR_CLI_WITNESS_LOGS",
-        `${file}:${index + 1}: ${error.message}. Fix: write the vkey of a log, as countersign keys show prints it`,
-        { file, line: index + 1 },
-      );
-    }
+    const key = readLogKey(text);
+    if (typeof key !== "string") return [key];
+    throw new CountersignError(
+      "ERR_CLI_WITNESS_LOGS",
+      `${file}:${index + 1}: ${key}. Fix: write the vkey of a log, as countersign keys show prints it`,
+      { file, line: index + 1 },
+    );
   });
+}
+
+/** The key of a log, or why it is none. */
+function readLogKey(text: string): ReturnType<typeof parseVkey> | string {
+  try {
+    const key = parseVkey(text);
+    return key.type === NOTE_COSIGNATURE ? "this is the key of a witness" : key;
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
+    return error.message;
+  }
 }
