@@ -45,13 +45,14 @@ export async function startWitness(options: {
   key?: Ed25519Key;
   clock?: () => number;
   perMinute?: number;
+  port?: number;
 }): Promise<RunningWitness> {
   const { directory, logs, name = "witness.example/w1", key = generateKey() } = options;
   const state = await openFileState(directory);
   const { clock = Date.now, perMinute = 100_000 } = options;
   const witness = createWitness({ name, signer: createSigner(key), logs, state, clock, perMinute });
   const { server } = createWitnessServer(witness);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const noteKey = createNoteKey(name, createSigner(key).publicKey, NOTE_COSIGNATURE);
   return {
