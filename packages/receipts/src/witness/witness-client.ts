@@ -72,6 +72,9 @@ async function openResponse(
     return { kind: "cosigned", cosignature };
   } catch (error) {
     if (!isCountersignError(error)) throw error;
+    if (isCountersignError(error, "ERR_NOTE_UNVERIFIED") && error.facts.reason === "unknown-key") {
+      return bad("no cosignature of its key in the response");
+    }
     return bad(`an invalid response: ${error.message}`);
   }
 }
