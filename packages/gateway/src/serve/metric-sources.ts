@@ -5,6 +5,7 @@ import type { OpenJournal } from "../telemetry/journal.js";
 import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";
 import { VERSION } from "../base/version.js";
+import type { RedisConnections } from "../store/redis/open-redis.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { AttestingFigures } from "../telemetry/attesting-metrics.js";
 import type { OpenAttesting, OpenEvidence } from "../control/ports.js";
@@ -24,6 +25,7 @@ export type MetricParts = {
   readonly process: ProcessMetrics;
   readonly keySets: readonly IssuerKeys[];
   readonly webhook: OpenWebhook | undefined;
+  readonly redis: RedisConnections | undefined;
 };
 
 /** Sources of the metrics that are read at scrape time instead of counted. */
@@ -57,6 +59,7 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
     webhookEvents: () => parts.webhook?.events ?? { exported: 0, dropped: 0 },
     attesting: () => attestingFigures(receipts.attesting, gateway.context.clock.now()),
     keySets: () => parts.keySets,
+    redis: () => parts.redis,
   };
 }
 
