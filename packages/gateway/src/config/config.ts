@@ -4,10 +4,34 @@ import type { LogFormat, LogLevel } from "../telemetry/journal.js";
 import type { OtlpLogs } from "../telemetry/log-exporter.js";
 import type { ApiKeyEntry } from "../access/api-keys.js";
 import type { OperatorEntry, Role } from "../access/operators.js";
-import type { TimestampsConfig, WitnessesConfig } from "./witnesses.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { RedisOptions } from "../store/redis/redis-options.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
+
+/** What happens while the log has entries that no witnessed checkpoint covers in time. */
+export type OnMissing = "report" | "stop";
+
+/** The witnesses of the log. */
+export type WitnessesConfig = {
+  readonly threshold: number;
+  readonly list: readonly { readonly vkey: string; readonly url: string }[];
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** How long the log may have entries that no witnessed checkpoint covers. */
+  readonly maxAgeMs: number;
+  readonly onMissing: OnMissing;
+  /** Whether a start asks the witnesses for their newest checkpoint. */
+  readonly asksAtStart: boolean;
+};
+
+/** The timestamp authority of the log. */
+export type TimestampsConfig = {
+  readonly url: string;
+  /** PEM file of the trusted certificates. */
+  readonly caFile: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+};
 
 /** An authentication method. */
 export type AccessMode = "jwt" | "keys" | "none";

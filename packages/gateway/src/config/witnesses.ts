@@ -3,9 +3,7 @@ import { choice, closed, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
 import { NOTE_COSIGNATURE, parseVkey } from "@countersign/receipts";
 import { seconds } from "./access.js";
-
-/** What happens while the log has entries that no witnessed checkpoint covers in time. */
-export type OnMissing = "report" | "stop";
+import type { OnMissing, TimestampsConfig, WitnessesConfig } from "./config.js";
 
 /** `receipts.witnesses` as it is written. */
 export type WitnessesBlock = {
@@ -20,28 +18,6 @@ export type WitnessesBlock = {
 
 /** `receipts.timestamps` as it is written. */
 export type TimestampsBlock = { url: string; ca: string; interval?: number; timeout?: number };
-
-/** The witnesses of the log. */
-export type WitnessesConfig = {
-  readonly threshold: number;
-  readonly list: readonly { readonly vkey: string; readonly url: string }[];
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
-  /** How long the log may have entries that no witnessed checkpoint covers. */
-  readonly maxAgeMs: number;
-  readonly onMissing: OnMissing;
-  /** Whether a start asks the witnesses for their newest checkpoint. */
-  readonly asksAtStart: boolean;
-};
-
-/** The timestamp authority of the log. */
-export type TimestampsConfig = {
-  readonly url: string;
-  /** PEM file of the trusted certificates. */
-  readonly caFile: string;
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
-};
 
 const MAX_WITNESSES = 32;
 

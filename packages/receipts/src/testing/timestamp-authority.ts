@@ -18,8 +18,8 @@ export type RunningAuthority = {
 };
 
 /** Runs openssl. */
-export async function openssl(...parameters: string[]): Promise<string> {
-  return (await run("openssl", parameters)).stdout;
+export async function openssl(...groups: (readonly string[])[]): Promise<string> {
+  return (await run("openssl", groups.flat())).stdout;
 }
 
 const CONFIG = (folder: string): string => `
@@ -46,24 +46,17 @@ export async function startAuthority(
 ): Promise<RunningAuthority> {
   const file = (name: string): string => join(folder, name);
   await openssl(
-    ...["req", "-x509", "-newkey", ...keyKind, "-nodes", "-subj", "/CN=Test root", "-days", "30"],
-    ...[
-      "-addext",
-      "keyUsage=critical,keyCertSign",
-      "-keyout",
-      file("ca.key"),
-      "-out",
-      file("ca.pem"),
-    ],
+    ["req", "-x509", "-newkey", ...keyKind, "-nodes", "-subj", "/CN=Test root", "-days", "30"],
+    ["-addext", "keyUsage=critical,keyCertSign", "-keyout", file("ca.key"), "-out", file("ca.pem")],
   );
   await openssl(
-    ...["req", "-newkey", ...keyKind, "-nodes", "-subj", "/CN=Test authority"],
-    ...["-keyout", file("tsa.key"), "-out", file("tsa.csr")],
+    ["req", "-newkey", ...keyKind, "-nodes", "-subj", "/CN=Test authority"],
+    ["-keyout", file("tsa.key"), "-out", file("tsa.csr")],
   );
   await writeFile(file("ext"), `extendedKeyUsage=${usage}\nkeyUsage=critical,digitalSignature\n`);
   await openssl(
-    ...["x509", "-req", "-in", file("tsa.csr"), "-CA", file("ca.pem"), "-CAkey", file("ca.key")],
-    ...["-days", "30", "-extfile", file("ext"), "-out", file("tsa.pem")],
+    ["x509", "-req", "-in", file("tsa.csr"), "-CA", file("ca.pem"), "-CAkey", file("ca.key")],
+    ["-days", "30", "-extfile", file("ext"), "-out", file("tsa.pem")],
   );
   await writeFile(file("serial"), "01\n");
   await writeFile(file("tsa.cnf"), CONFIG(folder));
@@ -79,7 +72,7 @@ export async function startAuthority(
         const query = file(`${number}.tsq`);
         const reply = file(`${number}.tsr`);
         await writeFile(query, Buffer.concat(pieces));
-        await openssl(
+        await openssl([
           "ts",
           "-reply",
           "-config",
@@ -88,7 +81,7 @@ export async function startAuthority(
           query,
           "-out",
           reply,
-        );
+        ]);
         response.writeHead(200, { "content-type": "application/timestamp-reply" });
         response.end(await readFile(reply));
       };

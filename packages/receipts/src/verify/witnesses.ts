@@ -47,9 +47,8 @@ export function countWitnesses(
   { note, origin }: OpenedCheckpoint,
   { maxAgeSeconds, now = Date.now() }: Pick<WitnessPolicy, "maxAgeSeconds" | "now">,
 ): WitnessCount {
-  const logKeys = note.signers
-    .filter((key) => isLogKey(key, { origin }))
-    .map(({ publicKey }) => encodeHex(publicKey));
+  const signed = note.signers.filter((key) => isLogKey(key, { origin }));
+  const logKeys = new Set(signed.map(({ publicKey }) => encodeHex(publicKey)));
   const counted = new Map<string, Cosignature>();
   const rejected: string[] = [];
   for (const cosignature of note.cosignatures) {
@@ -57,7 +56,7 @@ export function countWitnesses(
     const id = encodeHex(key.publicKey);
     const age = BigInt(Math.floor(now / 1000)) - time;
     // One key under two names is one witness: the signature does not cover the name.
-    if (logKeys.includes(id)) rejected.push(`${key.name} has the key of the log itself`);
+    if (logKeys.has(id)) rejected.push(`${key.name} has the key of the log itself`);
     else if (isFuture(cosignature, now)) rejected.push(`${key.name} signed a time in the future`);
     else if (maxAgeSeconds !== undefined && age > BigInt(maxAgeSeconds)) {
       rejected.push(`${key.name} signed at ${timeText(time)}, which is too old`);

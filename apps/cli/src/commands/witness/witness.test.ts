@@ -266,8 +266,8 @@ test("checkpoints are dated; receipts verify --tsa-ca and openssl verify the tim
   const note = await readFile(join(directory, "checkpoint.timestamped"), "utf8");
   await writeFile(join(folder, "text"), note.slice(0, note.indexOf("\n\n") + 1));
   const verified = await openssl(
-    ...["ts", "-verify", "-data", join(folder, "text")],
-    ...["-in", join(directory, "checkpoint.tsr"), "-CAfile", authority.caFile],
+    ["ts", "-verify", "-data", join(folder, "text")],
+    ["-in", join(directory, "checkpoint.tsr"), "-CAfile", authority.caFile],
   );
   expect(verified).toContain("Verification: OK");
   await other.close();
