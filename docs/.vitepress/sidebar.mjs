@@ -51,6 +51,7 @@ const GROUPS = {
     "operate/failures.md",
     "receipts/stores.md",
     "receipts/embedded-store.md",
+    "receipts/witnesses.md",
   ],
   Reference: [
     "reference/configuration.md",
