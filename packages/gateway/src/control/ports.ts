@@ -60,7 +60,8 @@ export type OpenAttesting = {
   assertWitnessed(): void;
   /** Starts the rounds of requests. */
   start(): void;
-  close(): Promise<void>;
+  /** Has the last entries cosigned, within seconds; `checkpoint` signs them. */
+  close(checkpoint: () => Promise<unknown>): Promise<void>;
 };
 
 /** The log that receipts are appended to, and the store that is queried. */

@@ -95,5 +95,11 @@ test("on_missing: stop refuses runs after max_age, and a witness that comes back
   });
   await vi.waitFor(async () => expect((await ready()).status).toBe(200), { timeout: 5000 });
   expect((await control("/v1/checkpoint/witnessed")).status).toBe(200);
+  // The last entries are cosigned while the gateway stops.
+  await status();
+  await running.close();
+  const { witnessing } = running.receipts.attesting;
+  expect(witnessing?.uncoveredMs).toBe(0);
+  expect(witnessing?.witnessed?.isEnough).toBe(true);
   await witness.close();
 }, 60_000);

@@ -11,6 +11,8 @@ import type { GatewayConfig } from "../config/config.js";
 import type { OpenAttesting } from "../control/ports.js";
 
 const MAX_PEM_BYTES = 1024 * 1024;
+/** Milliseconds that the last round may take while a gateway stops. */
+const FINISH_MS = 3_000;
 
 /** Parts that attesting needs. */
 export type AttestingParts = {
@@ -82,8 +84,12 @@ export async function openAttesting(
       witnessing?.start();
       timestamping?.start();
     },
-    async close() {
-      await Promise.all([witnessing?.close(), timestamping?.close()]);
+    async close(checkpoint) {
+      await timestamping?.close();
+      if (witnessing === undefined) return;
+      // A failed checkpoint is reported when the log closes.
+      if (witnessing.uncoveredMs > 0) await checkpoint().catch(() => undefined);
+      await witnessing.finish(FINISH_MS);
     },
   };
 }

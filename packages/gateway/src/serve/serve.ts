@@ -178,7 +178,7 @@ async function openGateway(
   });
   opened.add(() => evidence?.close());
   const { attesting } = receipts;
-  opened.add(() => attesting.close());
+  opened.add(() => attesting.close(() => receipts.log.checkpoint()));
   const recorder: Recorder = {
     appendAll: (drafts) => appendWitnessed(receipts, drafts),
     // Signing a checkpoint writes to the store, so it shows whether the store is back.

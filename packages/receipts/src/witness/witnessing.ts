@@ -148,6 +148,21 @@ export class Witnessing {
     look();
   }
 
+  /** One last round for what no witness has cosigned yet, within a limit of time. */
+  async finish(limitMs: number): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+    if (this.uncoveredMs > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, limitMs);
+      });
+      await Promise.race([this.run(), limit]);
+      clearTimeout(timer);
+    }
+    await this.close();
+  }
+
   /** Asks no more; waits for requests that are under way, which end at once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
