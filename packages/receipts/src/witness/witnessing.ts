@@ -242,7 +242,9 @@ export class Witnessing {
   /** Compares the store with the newest checkpoint that a witness shows, or with its 409 response. */
   async #examine(own: OwnWitness, timeoutMs: number): Promise<void> {
     const { store, logKey, clock } = this.#options;
-    const limits = { timeoutMs, signal: this.#aborted.signal, now: clock() };
+    // One limit for both requests: a start waits for it.
+    const signal = AbortSignal.any([this.#aborted.signal, AbortSignal.timeout(timeoutMs)]);
+    const limits = { timeoutMs, signal, now: clock() };
     const newest = await readNewest(own.address.url, [logKey], limits);
     if ("checkpoint" in newest) {
       const { size } = newest.checkpoint;

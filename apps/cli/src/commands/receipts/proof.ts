@@ -40,7 +40,8 @@ async function prove(which: string, flags: Flags): Promise<void> {
     const entry = await findEntry(store, which);
     // A cosigned checkpoint proves more than a newer one without cosignatures.
     const witnessed = await witnessedCheckpoint(store).catch(() => newest);
-    const checkpoint = witnessed.size > entry.seq ? witnessed : newest;
+    const isCovered = entry.seq < witnessed.size && witnessed.size <= newest.size;
+    const checkpoint = isCovered ? witnessed : newest;
     if (entry.seq >= checkpoint.size) {
       throw new CountersignError(
         "ERR_CLI_NO_CHECKPOINT",
