@@ -53,6 +53,7 @@ const GROUPS = {
     "receipts/stores.md",
     "receipts/postgres-faults.md",
     "receipts/embedded-store.md",
+    "receipts/witnesses.md",
   ],
   Reference: [
     "reference/configuration.md",

@@ -6,6 +6,7 @@ import { GATEWAY_TARGETS } from "./gateway.js";
 import { POLICY_TARGETS } from "./policy.js";
 import { RECEIPT_TARGETS } from "./receipts.js";
 import { SURFACE_TARGETS } from "./surface.js";
+import { TIMESTAMP_TARGETS } from "./timestamp.js";
 import { WIRE_TARGETS } from "./wire.js";
 
 /** Every fuzz target; `fuzz/parsers.test.ts` compares it with the parsers in the sources. */
@@ -16,6 +17,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   ...SURFACE_TARGETS,
   ...POLICY_TARGETS,
   ...RECEIPT_TARGETS,
+  ...TIMESTAMP_TARGETS,
   ...GATEWAY_TARGETS,
   ...DOCUMENT_TARGETS,
 ];

@@ -4,6 +4,14 @@ import {
   encodeCheckpoint,
   parseCheckpoint,
 } from "../../packages/receipts/src/checkpoint/checkpoint.js";
+import {
+  decodeAttestations,
+  encodeAttestations,
+} from "../../packages/receipts/src/checkpoint/attestations.js";
+import {
+  decodeAddCheckpoint,
+  encodeAddCheckpoint,
+} from "../../packages/receipts/src/witness/add-checkpoint.js";
 import { decodeCbor, encodeCbor } from "../../packages/receipts/src/cose/cbor.js";
 import { decodeKeySet, encodeKeySet } from "../../packages/receipts/src/cose/cose-key.js";
 import { decodeManifest, encodeManifest } from "../../packages/receipts/src/cose/manifest.js";
@@ -121,6 +129,10 @@ function readTexts(text: string): void {
   if (vkey.ok) holdEqual(encodeVkey(vkey.value), text.trim(), "a vkey has one spelling");
   const proof = attempt(() => parseProof(text));
   if (proof.ok) holdEqual(encodeProof(proof.value), text, "a proof has one spelling");
+  const request = attempt(() => decodeAddCheckpoint(text));
+  if (request.ok) holdEqual(encodeAddCheckpoint(request.value), text, "a request has one spelling");
+  const attested = encodeAttestations(decodeAttestations(text));
+  holdEqual(encodeAttestations(decodeAttestations(attested)), attested, "attestations survive");
   const path = attempt(() => parseTilePath(text));
   if (path.ok) holdEqual(tilePath(path.value), text, "a path has one spelling");
   const key = attempt(() => parseKeyText(text));
@@ -159,6 +171,8 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       "packages/receipts/src/note/note.ts#parseNote",
       "packages/receipts/src/note/vkey.ts#parseVkey",
       "packages/receipts/src/proof/tlog-proof.ts#parseProof",
+      "packages/receipts/src/witness/add-checkpoint.ts#decodeAddCheckpoint",
+      "packages/receipts/src/checkpoint/attestations.ts#decodeAttestations",
       "packages/receipts/src/tiles/path.ts#parseTilePath",
       "packages/receipts/src/keys/key-text.ts#parseKeyText",
       "packages/receipts/src/keys/key-text.ts#parseSignatureText",
@@ -185,6 +199,15 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       LOG.vkey,
       LOG.keys,
       PROOF,
+      encodeAddCheckpoint({
+        old: 3,
+        proof: [new Uint8Array(32).fill(1)],
+        checkpoint: LOG.checkpoint,
+      }),
+      encodeAttestations({
+        witnessed: LOG.checkpoint,
+        timestamped: { checkpoint: LOG.checkpoint, response: Uint8Array.of(48, 3, 2, 1, 0) },
+      }),
       "tile/entries/x001/x234/067.p/12",
       `${JSON.stringify({ first: 256, size: 1, position: 9, hashes: ["0".repeat(64)] })}\n`,
       ...LOG.receiptKeys,

@@ -16,6 +16,7 @@ import { registerRedteam } from "./commands/redteam/index.js";
 import { registerReplay } from "./commands/replay/index.js";
 import { registerServe } from "./commands/serve.js";
 import { printWelcome } from "./commands/welcome.js";
+import { registerWitness } from "./commands/witness/index.js";
 import { asTyped } from "./output/command-name.js";
 import { VERSION } from "./output/version.js";
 
@@ -57,6 +58,7 @@ export function createProgram(): Command {
   registerKeys(program);
   registerOperators(program);
   registerReceipts(program);
+  registerWitness(program);
   registerRuns(program);
   registerAgents(program);
   registerRedteam(program);

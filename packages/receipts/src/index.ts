@@ -31,7 +31,7 @@ export { signNote } from "./note/sign-note.js";
 export type { MessageSigner } from "./note/sign-note.js";
 export { verifyNote } from "./note/verify-note.js";
 export type { SignatureVerifier, VerifiedNote } from "./note/verify-note.js";
-export { createNoteKey, encodeVkey, parseVkey } from "./note/vkey.js";
+export { createNoteKey, encodeVkey, NOTE_COSIGNATURE, parseVkey } from "./note/vkey.js";
 export type { NoteKey } from "./note/vkey.js";
 export { encodeProof, parseProof } from "./proof/tlog-proof.js";
 export type { TlogProof } from "./proof/tlog-proof.js";

@@ -10,6 +10,12 @@ declare module "@countersign/core" {
     ERR_CLI_KEY_NAME: Record<string, never>;
     /** An operator cannot be added, changed or removed. */
     ERR_CLI_OPERATOR: Record<string, never>;
+    /** A directory has no witness, or lacks a part of it. */
+    ERR_CLI_NO_WITNESS: { directory: string };
+    /** A directory has a witness already. */
+    ERR_CLI_WITNESS_EXISTS: { directory: string };
+    /** A line of the accepted logs of a witness is not the vkey of a log. */
+    ERR_CLI_WITNESS_LOGS: { file: string; line: number };
     /** The receipt store does not exist. */
     ERR_CLI_NO_STORE: { store: string };
     /** A time on the command line cannot be read. */

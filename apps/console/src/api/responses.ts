@@ -26,7 +26,18 @@ export type Status = {
     readonly mode: PolicyMode;
     readonly stale: boolean;
   };
-  readonly log: { readonly key: string };
+  readonly log: {
+    readonly key: string;
+    /** Absent without witnesses. */
+    readonly witnesses?: Witnesses;
+    /** Absent without a timestamp authority. */
+    readonly timestamps?: {
+      readonly size?: number;
+      readonly dated_at?: number;
+      readonly authority?: string;
+      readonly failing?: string;
+    };
+  };
   readonly store: { readonly kind: string; readonly entries?: number; readonly pending: number };
   /** Absent where no payloads are kept. */
   readonly evidence?: {
@@ -48,6 +59,24 @@ export type Status = {
     readonly refusals: number;
     readonly receipts_appended: number;
   };
+};
+
+/** The witnesses of the log, and the newest checkpoint that they cosigned. */
+export type Witnesses = {
+  readonly threshold: number;
+  readonly newest?: {
+    readonly size: number;
+    readonly cosigned_at: number;
+    readonly names: readonly string[];
+    readonly enough: boolean;
+  };
+  readonly unwitnessed_ms: number;
+  readonly late: boolean;
+  readonly list: readonly {
+    readonly name: string;
+    readonly failing?: string;
+    readonly contradicts?: { readonly size: number; readonly proven: boolean };
+  }[];
 };
 
 /** One run of `GET /v1/runs`. */

@@ -33,6 +33,8 @@ export function Health({ status }: { readonly status: Status | undefined }): Rea
             policyLine(status),
             logLine(status, checkpoint.data, metrics.data),
             storeLine(status, metrics.data),
+            ...witnessLine(status),
+            ...timestampLine(status),
             ...evidenceLine(status),
             agentsLine(agents.data, agents.problem !== undefined),
             keysLine(metrics.data),
@@ -115,6 +117,45 @@ function storeLine({ store }: Status, metrics: string | undefined): Line {
     state: failures > 0 || lag > 10_000 ? "attention" : "ok",
     says: `${store.kind}, ${plural(store.pending, "append")} under way${failures > 0 ? `, ${plural(failures, "append")} failed since the start` : ""}${lag > 0 ? `, the index is ${plural(lag, "entry", "entries")} behind` : ""}`,
   };
+}
+
+/** No line where the log has no witnesses. */
+function witnessLine({ log: { witnesses }, store }: Status): Line[] {
+  if (witnesses === undefined) return [];
+  const { newest, list, late, unwitnessed_ms: waiting, threshold } = witnesses;
+  const against = list.filter(({ contradicts }) => contradicts !== undefined);
+  const failing = list.filter((one) => one.failing !== undefined);
+  const covered =
+    newest === undefined
+      ? "no checkpoint cosigned yet"
+      : `${newest.names.length} of ${list.length} cosigned ${newest.size.toLocaleString()} of ${store.entries?.toLocaleString() ?? "unknown"} entries ${ageOf(Math.max(0, Date.now() - newest.cosigned_at))} ago, ${threshold} needed`;
+  const notes = [
+    ...against.map(({ name }) => `${name} says that this log was rolled back or replaced`),
+    ...failing.map((one) => `${one.name}: ${one.failing ?? ""}`),
+    ...(late ? [`entries have waited ${ageOf(waiting)}`] : []),
+  ];
+  const state =
+    against.length > 0 || late
+      ? "failing"
+      : failing.length > 0 || newest?.enough !== true
+        ? "attention"
+        : "ok";
+  return [
+    { name: "Witnesses", state, says: <Text value={[covered, ...notes].join("; ")} isWrapped /> },
+  ];
+}
+
+/** No line where the log has no timestamp authority. */
+function timestampLine({ log: { timestamps } }: Status): Line[] {
+  if (timestamps === undefined) return [];
+  const { size, dated_at: at, failing } = timestamps;
+  const dated =
+    size === undefined || at === undefined
+      ? "no checkpoint dated yet"
+      : `${plural(size, "entry", "entries")} dated ${ageOf(Math.max(0, Date.now() - at))} ago`;
+  const says = failing === undefined ? dated : `${dated}; ${failing}`;
+  const state = failing === undefined && size !== undefined ? "ok" : "attention";
+  return [{ name: "Timestamps", state, says: <Text value={says} isWrapped /> }];
 }
 
 /** No line where no payloads are kept. */

@@ -15,6 +15,7 @@ import type { Evidence } from "../verify/verify-entry.js";
 import { Payload } from "./payload.js";
 import { fieldsOf } from "./entry-fields.js";
 import { ReceiptRule } from "./receipt-rule.js";
+import { Witnessed } from "./witnessed.js";
 
 /** One entry of the log: what it says, what its rule means, and whether it is genuine. */
 export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
@@ -80,6 +81,7 @@ function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNod
       <div className="columns">
         <div className="stack">
           <Checklist evidence={evidence} />
+          {entry === undefined ? null : <Witnessed seq={entry.seq} />}
           {entry === undefined ? null : <Payload key={entry.seq} seq={entry.seq} />}
           <section className="card" aria-labelledby="raw">
             <div className="head">

@@ -8,6 +8,7 @@ import { LISTENERS } from "./document.js";
 import type { AgentBlock, ConfigDocument } from "./document.js";
 import { checkLimits } from "./listen-limits.js";
 import { checkOutgoing } from "./outgoing.js";
+import { checkWitnesses } from "./witnesses.js";
 
 /** Checks rules that the schema cannot express. */
 export function checkSemantics(
@@ -46,6 +47,8 @@ export function checkSemantics(
   if (chosen !== undefined && !names.includes(chosen)) {
     found.push(issue("/default_agent", `no agent is named ${chosen}`));
   }
+  const { witnesses, timestamps } = document.receipts ?? {};
+  checkWitnesses(witnesses, timestamps, (pointer, message) => found.push(issue(pointer, message)));
   checkOutgoing(document, (pointer, message) => found.push(issue(pointer, message)));
   checkListeners(document, (pointer, message) => found.push(issue(pointer, message)));
   return found;

@@ -8,6 +8,31 @@ import type { ListenLimits } from "../base/limits.js";
 import type { RedisOptions } from "../store/redis/redis-options.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
+/** What happens while the log has entries that no witnessed checkpoint covers in time. */
+export type OnMissing = "report" | "stop";
+
+/** The witnesses of the log. */
+export type WitnessesConfig = {
+  readonly threshold: number;
+  readonly list: readonly { readonly vkey: string; readonly url: string }[];
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** How long the log may have entries that no witnessed checkpoint covers. */
+  readonly maxAgeMs: number;
+  readonly onMissing: OnMissing;
+  /** Whether a start asks the witnesses for their newest checkpoint. */
+  readonly asksAtStart: boolean;
+};
+
+/** The timestamp authority of the log. */
+export type TimestampsConfig = {
+  readonly url: string;
+  /** PEM file of the trusted certificates. */
+  readonly caFile: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+};
+
 /** An authentication method. */
 export type AccessMode = "jwt" | "keys" | "none";
 
@@ -127,6 +152,10 @@ export type GatewayConfig = {
     readonly principal: IdentityForm;
     /** How they show client addresses. */
     readonly clientAddress: IdentityForm;
+    /** `undefined` asks no witness. */
+    readonly witnesses: WitnessesConfig | undefined;
+    /** `undefined` asks no timestamp authority. */
+    readonly timestamps: TimestampsConfig | undefined;
   };
   /** Keeps encrypted copies of payloads; `undefined` keeps none. */
   readonly evidence: EvidenceConfig | undefined;

@@ -7,6 +7,7 @@ import type { EvidenceEvents } from "../evidence/keep-evidence.js";
 import type { GatewayConfig } from "./config.js";
 import type { OutgoingBlocks } from "./outgoing.js";
 import type { LimitsBlock } from "./listen-limits.js";
+import type { TimestampsBlock, WitnessesBlock } from "./witnesses.js";
 
 /** An agent as it is written in the file. */
 export type AgentBlock = {
@@ -42,12 +43,17 @@ export type ConfigDocument = {
   access?: AccessBlock;
   limits?: LimitsBlock;
   receipts?: Partial<
-    Omit<GatewayConfig["receipts"], "toClients" | "scrubRate" | "keepMs" | "clientAddress">
+    Omit<
+      GatewayConfig["receipts"],
+      "toClients" | "scrubRate" | "keepMs" | "clientAddress" | "witnesses" | "timestamps"
+    >
   > & {
     to_clients?: GatewayConfig["receipts"]["toClients"];
     scrub_rate?: number;
     keep?: string;
     client_address?: GatewayConfig["receipts"]["clientAddress"];
+    witnesses?: WitnessesBlock;
+    timestamps?: TimestampsBlock;
   };
   evidence?: {
     keep: string;

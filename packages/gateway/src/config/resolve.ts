@@ -11,6 +11,7 @@ import { resolveListenLimits } from "./listen-limits.js";
 import { resolveLogs, resolveTracing, resolveWebhook } from "./outgoing.js";
 import { expand, expandHeaders, invalid } from "./reading.js";
 import type { Reading } from "./reading.js";
+import { resolveTimestamps, resolveWitnesses } from "./witnesses.js";
 
 const DATA_DIRECTORY = ".countersign";
 const DAY_MS = 86_400_000;
@@ -51,6 +52,8 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
       keepMs: durationOf(receipts?.keep),
       principal: receipts?.principal ?? "plain",
       clientAddress: receipts?.client_address ?? "plain",
+      witnesses: resolveWitnesses(receipts?.witnesses),
+      timestamps: resolveTimestamps(receipts?.timestamps, path),
     },
     evidence: evidenceOf(document, options),
     fleet: fleetOf(document.fleet, store, options),

@@ -9,6 +9,7 @@ import { IDENTITY_FORMS } from "../event/client-identity.js";
 import { LIMITS_SCHEMA } from "./listen-limits.js";
 import { LOGS_SCHEMA, TRACING_SCHEMA, WEBHOOK_SCHEMA } from "./outgoing.js";
 import { LOG_LEVELS } from "../telemetry/journal.js";
+import { TIMESTAMPS_SCHEMA, WITNESSES_SCHEMA } from "./witnesses.js";
 
 const port: JsonSchema = {
   type: "integer",
@@ -132,6 +133,8 @@ export const CONFIG_SCHEMA: JsonSchema = {
           minimum: 0,
           maximum: 1_000_000,
         },
+        witnesses: WITNESSES_SCHEMA,
+        timestamps: TIMESTAMPS_SCHEMA,
       }),
       evidence: closed(
         "Encrypted copies of payloads beside the log, for a limited time; off when left out",

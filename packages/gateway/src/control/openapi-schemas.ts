@@ -141,7 +141,44 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     draining: flag,
     listeners: object({ data: text, control: text }),
     policy: object({ ...policyFacts, stale: flag }),
-    log: object({ key: { ...text, description: "The vkey that checkpoints are signed with" } }),
+    log: object({
+      key: { ...text, description: "The vkey that checkpoints are signed with" },
+      "witnesses?": {
+        ...object({
+          threshold: count,
+          "newest?": object({
+            size: count,
+            cosigned_at: milliseconds,
+            names: list(text),
+            enough: { ...flag, description: "As many as the threshold" },
+          }),
+          unwitnessed_ms: {
+            ...count,
+            description: "For how long the log has had entries that no witnessed checkpoint covers",
+          },
+          late: { ...flag, description: "That is longer than receipts.witnesses.max_age" },
+          list: list(
+            object({
+              name: text,
+              "failing?": text,
+              "size?": count,
+              "cosigned_at?": milliseconds,
+              "contradicts?": object({ size: count, proven: flag }),
+            }),
+          ),
+        }),
+        description: "The witnesses of the log; absent without witnesses",
+      },
+      "timestamps?": {
+        ...object({
+          "size?": count,
+          "dated_at?": milliseconds,
+          "authority?": text,
+          "failing?": text,
+        }),
+        description: "The newest dated checkpoint; absent without a timestamp authority",
+      },
+    }),
     store: object({
       kind: { enum: ["sqlite", "postgres"] },
       "entries?": count,

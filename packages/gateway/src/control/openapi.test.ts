@@ -134,6 +134,7 @@ test("every route of the server is described, and every described one responds a
       ["get", "/v1/receipts/{seq}/explanation", "/v1/receipts/999/explanation", 404],
       ["get", "/v1/receipts/{seq}/explanation", "/v1/receipts/x/explanation", 400],
       ["get", "/v1/checkpoint", "/v1/checkpoint", 200],
+      ["get", "/v1/checkpoint/witnessed", "/v1/checkpoint/witnessed", 404],
       ["get", "/v1/tile/{tile}", "/v1/tile/0/000.p/1", 200],
       ["get", "/v1/tile/{tile}", "/v1/tile/x", 400],
       ["get", "/v1/tile/{tile}", "/v1/tile/0/000", 404],

@@ -281,6 +281,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
     summary: "A checkpoint of everything acknowledged, signed now",
     responses: { 200: plain("C2SP checkpoint") },
   },
+  "get /v1/checkpoint/witnessed": {
+    summary: "The newest checkpoint that witnesses cosigned, with their signature lines",
+    responses: { 200: plain("C2SP checkpoint"), 404: refused("No witness cosigned one yet") },
+  },
   "get /v1/tile/{tile}": {
     summary: "A tile or entry bundle of the log",
     path: { tile: "Path of the tile, C2SP tlog-tiles" },

@@ -2,6 +2,8 @@ import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/
 import type { LoadResult, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import type { LogEntry } from "@countersign/receipts";
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
+import type { Timestamping } from "@countersign/receipts/timestamp";
+import type { Witnessing } from "@countersign/receipts/witness";
 import type { CapabilityRecord, CapabilityRecords } from "../access/capability-records.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
@@ -46,12 +48,29 @@ export type OpenPolicy = {
   seen(): FileStates;
 };
 
+/** The third parties that vouch for checkpoints: witnesses, and a timestamp authority. */
+export type OpenAttesting = {
+  /** `undefined` without witnesses. */
+  readonly witnessing: Witnessing | undefined;
+  /** `undefined` without a timestamp authority. */
+  readonly timestamping: Timestamping | undefined;
+  /** Whether the log has had entries without enough cosignatures for longer than configured. */
+  isLate(): boolean;
+  /** Refuses to append while it is late, if the configuration says so. */
+  assertWitnessed(): void;
+  /** Starts the rounds of requests. */
+  start(): void;
+  /** Has the last entries cosigned, within seconds; `checkpoint` signs them. */
+  close(checkpoint: () => Promise<unknown>): Promise<void>;
+};
+
 /** The log that receipts are appended to, and the store that is queried. */
 export type OpenReceipts = {
   readonly log: ReceiptLog;
   readonly store: ReceiptStore;
   /** The verification key of its checkpoints. */
   readonly logKey: string;
+  readonly attesting: OpenAttesting;
   /** The number of indexed entries, if the store has its own index. */
   indexed(): Promise<number> | undefined;
 };

@@ -1,5 +1,6 @@
 import type { ControlApp } from "./control-env.js";
 import { decodeEntry, parseTilePath } from "@countersign/receipts";
+import { proveEntry } from "@countersign/receipts/log";
 import { explainEntry } from "../explain/explain-entry.js";
 import type { Identities } from "../event/client-identity.js";
 import type { OpenPolicy, OpenReceipts } from "./ports.js";
@@ -15,7 +16,7 @@ const MAX_BUCKET = 366 * 86_400_000;
 /** The log: queries, proofs, and everything an auditor needs to keep a copy. */
 export function addReceiptRoutes(
   app: ControlApp,
-  { log, store }: OpenReceipts,
+  { log, store, attesting }: OpenReceipts,
   identities: Identities,
   policy: OpenPolicy,
 ): void {
@@ -57,7 +58,12 @@ export function addReceiptRoutes(
     if (seq >= (await store.head()).size) {
       return problem(context, 404, "RECEIPT_UNKNOWN", "The log has no such entry");
     }
-    return context.text(await log.proof(seq));
+    // A cosigned checkpoint proves more than a newer one without cosignatures.
+    const witnessed = attesting.witnessing?.witnessed;
+    const isWitnessed = witnessed?.isEnough === true && witnessed.size > seq;
+    return context.text(
+      isWitnessed ? await proveEntry(store, seq, witnessed.text) : await log.proof(seq),
+    );
   });
   app.get("/v1/receipts/:seq/explanation", async (context) => {
     const seq = sequenceOf(context.req.param("seq"));
@@ -68,6 +74,11 @@ export function addReceiptRoutes(
     return context.json(explainEntry(decodeEntry(bytes), policy.holder.current.document));
   });
   app.get("/v1/checkpoint", async (context) => context.text(await log.checkpoint()));
+  app.get("/v1/checkpoint/witnessed", (context) => {
+    const text = attesting.witnessing?.witnessed?.text;
+    if (text !== undefined) return context.text(text);
+    return problem(context, 404, "CHECKPOINT_UNWITNESSED", "No witness cosigned a checkpoint yet");
+  });
   app.get("/v1/tile/*", async (context) => {
     const tile = parseTilePath(context.req.path.slice("/v1/".length));
     return context.body(Buffer.from(await store.readTile(tile)), 200, {

@@ -7,7 +7,8 @@ import type { ProcessMetrics } from "../telemetry/process-metrics.js";
 import { VERSION } from "../base/version.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import type { OpenPolicy } from "../control/ports.js";
-import type { OpenEvidence } from "../control/ports.js";
+import type { AttestingFigures } from "../telemetry/attesting-metrics.js";
+import type { OpenAttesting, OpenEvidence } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
 import type { OpenTokens } from "../control/ports.js";
 import type { IssuerKeys } from "./open-access.js";
@@ -56,8 +57,38 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
     evidence: () => parts.evidence?.figures,
     evidenceBytes: async () => (await parts.evidence?.usage())?.bytes,
     webhookEvents: () => parts.webhook?.events ?? { exported: 0, dropped: 0 },
+    attesting: () => attestingFigures(receipts.attesting, gateway.context.clock.now()),
     keySets: () => parts.keySets,
     redis: () => parts.redis,
+  };
+}
+
+function attestingFigures(
+  { witnessing, timestamping, isLate }: OpenAttesting,
+  now: number,
+): AttestingFigures {
+  const newest = witnessing?.witnessed?.isEnough === true ? witnessing.witnessed : undefined;
+  const age = (at: number | undefined): number | undefined =>
+    at === undefined ? undefined : Math.max(0, Math.floor((now - at) / 1000));
+  return {
+    ...(witnessing !== undefined && {
+      witnessing: {
+        entries: newest?.size,
+        ageSeconds: age(newest && newest.time * 1000),
+        unwitnessedSeconds: witnessing.uncoveredMs / 1000,
+        isLate: isLate(),
+        witnesses: witnessing.status().map(({ name, submissions, failures, failing, claim }) => ({
+          name,
+          submissions,
+          failures,
+          isFailing: failing !== undefined,
+          contradicts: claim !== undefined,
+        })),
+      },
+    }),
+    ...(timestamping !== undefined && {
+      timestamping: { ageSeconds: age(timestamping.newest?.time), failures: timestamping.failures },
+    }),
   };
 }
 

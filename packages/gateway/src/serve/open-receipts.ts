@@ -9,11 +9,12 @@ import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { findKey, openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey, logSealOf } from "../keys/key-history.js";
-import { SILENT_JOURNAL } from "../base/ports.js";
+import { SILENT_JOURNAL, SYSTEM_CLOCK } from "../base/ports.js";
 import type { Journal } from "../base/ports.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchCheckpoints, watchStore } from "../telemetry/watched-store.js";
+import { openAttesting } from "./open-attesting.js";
 import { NOTHING_MISSING, assertOwnLog } from "./own-log.js";
 import type { AcceptedMissing, LogOwner } from "./own-log.js";
 import { hasKeptCheckpoint, keepCheckpoints, keepEmptyCheckpoint } from "./kept-checkpoint.js";
@@ -53,6 +54,16 @@ export async function openReceipts(
     throw error;
   });
   const logKey = await writeLogKey(config.keyDirectory, origin, checkpointKey);
+  // Before anything is signed: the witnesses may know that this log was rolled back.
+  const attesting = await openAttesting(config, {
+    store,
+    logKey,
+    clock: SYSTEM_CLOCK,
+    journal,
+  }).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const signer = await createSigningPool(key);
   const log = await openLog({
     store,
@@ -91,6 +102,7 @@ export async function openReceipts(
     log,
     store,
     logKey,
+    attesting,
     indexed: () => opened.indexed?.(),
   };
 }

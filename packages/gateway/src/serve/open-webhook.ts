@@ -2,7 +2,7 @@ import type { FeedItem } from "@countersign/core";
 import { readRegularFile } from "../base/files.js";
 import type { Clock, Journal } from "../base/ports.js";
 import type { WebhookConfig } from "../config/config.js";
-import type { OpenPolicy, OpenTokens } from "../control/ports.js";
+import type { OpenAttesting, OpenPolicy, OpenTokens } from "../control/ports.js";
 import type { Feed } from "../telemetry/feed.js";
 import { conditionEvent, denialEvent, lifecycleEvent } from "../telemetry/ocsf.js";
 import type { Condition, OcsfSource } from "../telemetry/ocsf.js";
@@ -116,8 +116,9 @@ export function conditionsOf(parts: {
   readonly tokens: OpenTokens;
   readonly telemetry: Telemetry;
   readonly keySets: readonly IssuerKeys[];
+  readonly attesting: OpenAttesting;
 }): readonly Condition[] {
-  const { gateway, policy, tokens, telemetry } = parts;
+  const { gateway, policy, tokens, telemetry, attesting } = parts;
   const isStopping = gateway.context.drain.isLeaving;
   const found: (Condition & { readonly holds: boolean })[] = [
     {
@@ -131,6 +132,22 @@ export function conditionsOf(parts: {
       title: "The receipt log has an entry that is not what was signed",
       isCritical: true,
       holds: telemetry.scrub.damages > 0,
+    },
+    {
+      name: "log_contradicted",
+      title: "A witness says that the receipt log was rolled back or replaced",
+      isCritical: true,
+      holds: attesting.witnessing?.status().some(({ claim }) => claim !== undefined) === true,
+    },
+    {
+      name: "log_unwitnessed",
+      title: "Too few witnesses cosign the checkpoints of the receipt log",
+      holds: attesting.isLate(),
+    },
+    {
+      name: "timestamps_failing",
+      title: "The timestamp authority does not date checkpoints",
+      holds: attesting.timestamping?.failing !== undefined,
     },
     {
       name: "policy_stale",

@@ -5,6 +5,7 @@ import type { Server as TlsServer } from "node:tls";
 import type { JsonObject } from "@countersign/core";
 import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { ReplaceResult } from "@countersign/policy";
+import type { EntryDraft } from "@countersign/receipts/log";
 import { inspectAccess } from "./inspect-access.js";
 import { openAccess } from "./open-access.js";
 import { conditionsOf, openWebhook, readWebhookSecrets } from "./open-webhook.js";
@@ -176,10 +177,15 @@ async function openGateway(
     journal,
   });
   opened.add(() => evidence?.close());
+  const { attesting } = receipts;
+  opened.add(() => attesting.close(() => receipts.log.checkpoint()));
   const recorder: Recorder = {
-    appendAll: (drafts) => receipts.log.appendAll(drafts),
+    appendAll: (drafts) => appendWitnessed(receipts, drafts),
     // Signing a checkpoint writes to the store, so it shows whether the store is back.
-    probe: async () => void (await receipts.log.checkpoint()),
+    probe: async () => {
+      attesting.assertWitnessed();
+      await receipts.log.checkpoint();
+    },
     writer: fleet && nameSuffix(gatewayName),
   };
   const { access, keySets } = openAccess(config.access, SYSTEM_CLOCK, journal);
@@ -218,7 +224,7 @@ async function openGateway(
     journal,
     source: { gateway: gatewayName, log: config.receipts.origin },
     feed: gateway.context.feed,
-    conditions: () => conditionsOf({ gateway, policy, tokens, telemetry, keySets }),
+    conditions: () => conditionsOf({ gateway, policy, tokens, telemetry, keySets, attesting }),
   });
   // Closed after the gateway, whose last runs may still be blocked.
   opened.add(() => webhook?.close());
@@ -327,6 +333,7 @@ async function openGateway(
   }
   await admin.keep();
   webhook?.start();
+  attesting.start();
   for (const { file, mode, rights } of findExposedKeys(config.keyDirectory)) {
     journal.warn(
       { code: "KEY_EXPOSED", file, mode },
@@ -361,6 +368,20 @@ async function openGateway(
     },
     close: () => opened.close(),
   };
+}
+
+/** Appends unless witnesses are demanded and did not cosign in time. */
+function appendWitnessed(
+  { log, attesting }: OpenReceipts,
+  drafts: readonly EntryDraft[],
+): ReturnType<OpenReceipts["log"]["appendAll"]> {
+  try {
+    attesting.assertWitnessed();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+  attesting.witnessing?.noteAppend();
+  return log.appendAll(drafts);
 }
 
 /** A console that was not built does not fail the start. */

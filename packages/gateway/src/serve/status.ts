@@ -4,6 +4,7 @@ import type { Fleet } from "../cluster/fleet.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenEvidence } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
+import { attestingStatus } from "../control/attesting-status.js";
 import { VERSION } from "../base/version.js";
 
 /** Sources of the status, next to the gateway. */
@@ -36,7 +37,7 @@ export async function readStatus(sources: StatusSources): Promise<object> {
     draining: drain.isLeaving,
     listeners: sources.listeners(),
     policy: { name, hash, mode, stale: policy.reloads.isStale },
-    log: { key: receipts.logKey },
+    log: { key: receipts.logKey, ...attestingStatus(receipts.attesting) },
     store: {
       kind: sources.storeKind,
       ...(await sizeOf(receipts)),

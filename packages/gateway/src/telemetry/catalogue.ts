@@ -83,6 +83,31 @@ export const METRICS = {
   countersign_store_damages_total: counter(
     "Places of the log that are not what was signed for, found in the background",
   ),
+  countersign_witnessed_entries: gauge(
+    "Entries that the newest checkpoint with enough cosignatures covers",
+  ),
+  countersign_witnessed_checkpoint_age_seconds: gauge(
+    "Age of the newest checkpoint with enough cosignatures",
+  ),
+  countersign_unwitnessed_seconds: gauge(
+    "Time for which the log has had entries that no witnessed checkpoint covers",
+  ),
+  countersign_unwitnessed: gauge("1 while that time is longer than receipts.witnesses.max_age"),
+  countersign_witness_submissions_total: counter("Checkpoints sent to a witness", "witness"),
+  countersign_witness_failures_total: counter(
+    "Checkpoints that a witness did not cosign",
+    "witness",
+  ),
+  countersign_witness_failing: gauge(
+    "1 while the last checkpoint was not cosigned by this witness",
+    "witness",
+  ),
+  countersign_witness_contradicts: gauge(
+    "1 while a witness says that this log was rolled back or replaced",
+    "witness",
+  ),
+  countersign_timestamp_age_seconds: gauge("Age of the newest timestamp of a checkpoint"),
+  countersign_timestamp_failures_total: counter("Checkpoints that could not be dated"),
   countersign_store_append_seconds: histogram(
     "Time one flush of receipts takes until it is durable",
   ),

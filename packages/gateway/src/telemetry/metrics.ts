@@ -5,6 +5,8 @@ import type { Sample } from "./exposition.js";
 import type { Histogram, Tally } from "./counters.js";
 import type { ProcessMetrics } from "./process-metrics.js";
 import type { EvidenceFigures } from "../evidence/keep-evidence.js";
+import { attestingSamples } from "./attesting-metrics.js";
+import type { AttestingFigures } from "./attesting-metrics.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** Values that are read at the time of a scrape, because they are not counted. */
@@ -29,6 +31,8 @@ export type MetricSources = {
   /** The numbers of the evidence store; `undefined` where it is off. */
   evidence(): Readonly<EvidenceFigures> | undefined;
   evidenceBytes(): Promise<number | undefined>;
+  /** Witnesses and timestamps of checkpoints. */
+  attesting(): AttestingFigures;
   /** Issuers whose key set cannot be fetched, by name. */
   keySets(): readonly { readonly issuer: string; readonly isStale: boolean }[];
   /** The connections to Redis; `undefined` where there are none. */
@@ -146,6 +150,7 @@ async function readSamples(
       "countersign_key_sets_stale",
       sources.keySets().map(({ issuer, isStale }) => [[issuer], Number(isStale)]),
     ],
+    ...attestingSamples(sources.attesting()),
     ...redisSamples(sources.redis()),
     ["countersign_log_lines_suppressed_total", one(sources.suppressedLines())],
     ["countersign_log_lines_dropped_total", one(sources.droppedLines())],

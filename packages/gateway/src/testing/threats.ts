@@ -817,4 +817,28 @@ export const THREATS: readonly Threat[] = [
     attacks: [],
     tests: ["apps/console/src/hostile.test.ts"],
   },
+  {
+    number: 47,
+    attack:
+      "The log is rolled back, together with its checkpoint and the checkpoint beside the keys",
+    state: "partly",
+    defence:
+      "A witness of a second party (`receipts.witnesses`) has the newer checkpoint: verification with it and the next start find the roll-back. Entries after its last cosignature can be lost unseen; without a witness all can",
+    mapping: "–",
+    attacks: [],
+    tests: ["apps/cli/src/commands/witness/witness.test.ts"],
+  },
+  {
+    number: 48,
+    attack: "The operator shows different logs of one origin to different readers",
+    state: "partly",
+    defence:
+      "A witness cosigns one of them; a reader who demands its cosignature refuses the other. Without a witness each log verifies",
+    mapping: "–",
+    attacks: [],
+    tests: [
+      "apps/cli/src/commands/witness/witness.test.ts",
+      "packages/receipts/src/witness/witness.test.ts",
+    ],
+  },
 ];

@@ -7,7 +7,13 @@ import {
   removedEntries,
   writeFailure,
 } from "../store/failure.js";
-import type { AppendBatch, Durability, StoreHead, Uncommitted } from "../store/store.js";
+import type {
+  AppendBatch,
+  ChangeText,
+  Durability,
+  StoreHead,
+  Uncommitted,
+} from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { TileName } from "../tiles/path.js";
 import { encodeCommit } from "./commit-record.js";
@@ -46,6 +52,8 @@ export type BundleFiles = {
   finishRemoval(): Promise<void>;
   readCheckpoint(): Promise<string | undefined>;
   writeCheckpoint(text: string, size: number): Promise<void>;
+  readAttestations(): Promise<string | undefined>;
+  updateAttestations(change: ChangeText): Promise<void>;
   readKeyHistory(): Promise<string | undefined>;
   writeKeyHistory(text: string): Promise<boolean>;
   close(): Promise<void>;
@@ -75,6 +83,7 @@ class AppendOnlyFiles implements BundleFiles {
   readonly #files: OpenFiles;
   readonly #checkpointFile: string;
   readonly #historyFile: string;
+  readonly #attestationsFile: string;
   readonly #relaxed: RelaxedFlush;
   #state: Committed;
   #closed = false;
@@ -95,6 +104,7 @@ class AppendOnlyFiles implements BundleFiles {
     this.#removed = files.removed;
     this.#checkpointFile = join(files.directory, "checkpoint");
     this.#historyFile = join(files.directory, "keys.jsonl");
+    this.#attestationsFile = join(files.directory, "attestations.json");
     this.#relaxed = new RelaxedFlush(() => files.segments.sync(this.#state.position - 1));
   }
 
@@ -223,6 +233,23 @@ class AppendOnlyFiles implements BundleFiles {
 
   writeCheckpoint(text: string, size: number): Promise<void> {
     const stored = this.#replacing.then(() => this.#storeCheckpoint(text, size));
+    this.#replacing = stored.catch(() => undefined);
+    return stored;
+  }
+
+  readAttestations(): Promise<string | undefined> {
+    return this.#files.disk.readText(this.#attestationsFile);
+  }
+
+  updateAttestations(change: ChangeText): Promise<void> {
+    const stored = this.#replacing.then(async () => {
+      this.#assertWritable();
+      const text = await change(await this.readAttestations());
+      if (text === undefined) return;
+      await this.#files.disk.replace(this.#attestationsFile, text).catch((error: unknown) => {
+        throw writeFailure("keep attestations", error);
+      });
+    });
     this.#replacing = stored.catch(() => undefined);
     return stored;
   }

@@ -16,6 +16,8 @@ ${size} entries, root hash ${encodeHex(root)}.${removedNote(first)}
 | \`log.vkey\` | the log's public key, named ${keyName} |
 | \`tile/entries/…\` | the entries: bundles of 256, each entry behind a 16-bit big-endian length (C2SP tlog-tiles) |
 | \`tile/0/…\`, \`tile/1/…\` | the hash tree over the entries (RFC 6962, SHA-256) |
+| \`checkpoint.witnessed\` | where witnesses cosign: the newest checkpoint with their signatures, if it is older than \`checkpoint\` (C2SP tlog-cosignature) |
+| \`checkpoint.timestamped\`, \`checkpoint.tsr\` | where checkpoints are dated: the dated checkpoint and the timestamp over its text (RFC 3161) |
 | \`receipts.jsonl\` | the signed receipts of the entries, one per line, line n+1 for entry ${first === 0 ? "n" : `${first}+n`} |
 | \`keys.jsonl\` | the keys that signed receipts; each line is signed by the key of the line before |
 | \`proofs/<n>.tlog-proof\` | when asked for: the proof that entry n is in the log (C2SP tlog-proof) |
@@ -34,6 +36,13 @@ compare them with \`log.vkey\` and with the first line of \`keys.jsonl\`.
 
 Exit code 0 is valid, 1 is not valid (the output names the first broken entry), 2 could not be checked.
 
+The log alone cannot show that it was not rolled back, or that others see the same log. A witness can. Get its vkey
+from the witness, not from the operator of the log, and demand its cosignature; \`--witness-url\` also compares the
+export with the newest checkpoint that the witness has. A timestamp shows that the entries existed at a time:
+
+    countersign receipts verify . --log-key "<vkey>" --witness "<vkey of a witness>" --witness-threshold 1 \\
+      --witness-url https://witness.example/ --tsa-ca tsa-root.pem
+
 ## With third-party tools
 
 **The whole tree** (Tessera, in Go): derives the root again from every entry and tile.
@@ -48,6 +57,14 @@ Exit code 0 is valid, 1 is not valid (the output names the first broken entry), 
 
 **The checkpoint signature** (Go, golang.org/x/mod/sumdb/note): \`note.NewVerifier\` with the content of
 \`log.vkey\`, then \`note.Open\` with the content of \`checkpoint\`.
+
+**The timestamp** (OpenSSL): it is over the text of the checkpoint, without the signatures.
+
+    sed '/^$/,$d' checkpoint.timestamped > text
+    openssl ts -verify -data text -in checkpoint.tsr -CAfile tsa-root.pem
+
+**A cosignature** (any Ed25519 library): the signed bytes are \`cosignature/v1\`, line feed, \`time <seconds>\`, line
+feed, then the text of the checkpoint. The base64 of its line is key id (4 bytes), time (8 bytes, big-endian), signature.
 
 **One receipt's signature** (OpenSSL 3 and jq): the first receipt, if its signature starts with \`ed25519:\`.
 The members of our receipts are ASCII names, so \`jq -cS\` writes them in canonical order.

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { equalBytes } from "@countersign/core";
+import { equalBytes, isCountersignError } from "@countersign/core";
+import type { Attestations } from "../checkpoint/attestations.js";
 import { parseCheckpoint } from "../checkpoint/checkpoint.js";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { decodeEntry } from "../entry/decode-entry.js";
@@ -30,6 +31,8 @@ export type ExportSource = {
    * not read.
    */
   readonly entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** What third parties attested, of checkpoints up to this size. */
+  readonly attestations?: Attestations | undefined;
   /** Set when the log no longer has its first entries. */
   readonly removed?: RemovedSource | undefined;
 };
@@ -98,6 +101,32 @@ async function writeEntries(
   }
 }
 
+/** Writes the witnessed and the dated checkpoint, unless they are of entries after this export. */
+async function writeAttestations(
+  directory: string,
+  { checkpoint: newest, attestations = {} }: ExportSource,
+  { size }: Checkpoint,
+): Promise<void> {
+  const { witnessed, timestamped } = attestations;
+  const isWithin = (text: string): boolean => {
+    try {
+      return parseCheckpoint(parseNote(text).text).size <= size;
+    } catch (error) {
+      if (isCountersignError(error)) return false;
+      throw error;
+    }
+  };
+  const write = (name: string, content: string | Uint8Array): Promise<void> =>
+    writeDurable(join(directory, name), content);
+  if (witnessed !== undefined && witnessed !== newest && isWithin(witnessed)) {
+    await write(EXPORT_FILES.witnessed, witnessed);
+  }
+  if (timestamped !== undefined && isWithin(timestamped.checkpoint)) {
+    await write(EXPORT_FILES.timestamped, timestamped.checkpoint);
+    await write(EXPORT_FILES.timestamp, timestamped.response);
+  }
+}
+
 /**
  * Writes a log as a directory that any third party can verify. The directory appears complete or
  * not at all; memory does not grow with the log.
@@ -124,6 +153,7 @@ export async function writeExport(
       join(draft, EXPORT_FILES.readme),
       exportReadme(checkpoint, key.name, source.removed?.first),
     );
+    await writeAttestations(draft, source, checkpoint);
     // Last, as in a live log: a reader that sees the checkpoint can read everything it commits to.
     await writeDurable(join(draft, EXPORT_FILES.checkpoint), source.checkpoint);
   });

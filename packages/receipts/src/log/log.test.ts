@@ -37,6 +37,9 @@ function memoryStore(): MemoryStore {
     writeCheckpoint: async (text) => {
       store.checkpoints.push(text);
     },
+    readAttestations: never,
+    updateAttestations: never,
+    leaseAttesting: never,
     readKeyHistory: never,
     writeKeyHistory: never,
     readTile: never,

@@ -1,5 +1,5 @@
-import { concatBytes, equalBytes } from "@countersign/core";
-import { utf8 } from "../receipt/canonical-text.js";
+import { equalBytes } from "@countersign/core";
+import { COSIGNATURE_TIME_BYTES, cosignatureMessage, cosignatureTime } from "./cosignature.js";
 import type { Note, NoteSignature } from "./note.js";
 import { noteMessage, parseNote } from "./note.js";
 import type { NoteKey } from "./vkey.js";
@@ -13,10 +13,20 @@ export type SignatureVerifier = (
   signature: Uint8Array,
 ) => boolean | Promise<boolean>;
 
-/** A note with at least one valid signature of a known key. */
-export type VerifiedNote = Note & { readonly signers: readonly NoteKey[] };
+/** A valid cosignature of a witness. */
+export type Cosignature = {
+  readonly key: NoteKey;
+  /** When the witness signed, in POSIX seconds. */
+  readonly time: bigint;
+  readonly line: NoteSignature;
+};
 
-const TIME_BYTES = 8;
+/** A note with at least one valid signature of a known key. */
+export type VerifiedNote = Note & {
+  readonly signers: readonly NoteKey[];
+  /** The signatures of witnesses among them. */
+  readonly cosignatures: readonly Cosignature[];
+};
 
 async function holds(
   note: Note,
@@ -28,10 +38,11 @@ async function holds(
     if (line.signature.length !== 64) return false;
     return verify(key.publicKey, noteMessage(note), line.signature);
   }
-  if (key.type !== NOTE_COSIGNATURE || line.signature.length !== TIME_BYTES + 64) return false;
-  const time = new DataView(line.signature.buffer, line.signature.byteOffset).getBigUint64(0);
-  const message = concatBytes(utf8(`cosignature/v1\ntime ${time}\n`), noteMessage(note));
-  return verify(key.publicKey, message, line.signature.subarray(TIME_BYTES));
+  const time = cosignatureTime(line);
+  if (key.type !== NOTE_COSIGNATURE || time === undefined) return false;
+  const signature = line.signature.subarray(COSIGNATURE_TIME_BYTES);
+  if (signature.length !== 64) return false;
+  return verify(key.publicKey, cosignatureMessage(time, note.text), signature);
 }
 
 /**
@@ -45,6 +56,7 @@ export async function verifyNote(
 ): Promise<VerifiedNote> {
   const note = parseNote(text);
   const signers = new Set<NoteKey>();
+  const cosignatures: Cosignature[] = [];
   for (const line of note.signatures) {
     for (const key of keys) {
       if (key.name !== line.name || !equalBytes(key.id, line.keyId)) continue;
@@ -54,6 +66,8 @@ export async function verifyNote(
         });
       }
       signers.add(key);
+      const time = key.type === NOTE_COSIGNATURE ? cosignatureTime(line) : undefined;
+      if (time !== undefined) cosignatures.push({ key, time, line });
     }
   }
   if (signers.size === 0) {
@@ -61,5 +75,13 @@ export async function verifyNote(
       reason: "unknown-key",
     });
   }
-  return { ...note, signers: [...signers] };
+  return { ...note, signers: [...signers], cosignatures };
+}
+
+/** Clocks of witnesses may be ahead by this many seconds. */
+const MAX_CLOCK_SKEW_S = 300;
+
+/** Whether a cosignature has a time that the clock of the reader did not reach yet. */
+export function isFuture({ time }: Pick<Cosignature, "time">, now: number): boolean {
+  return time > BigInt(Math.floor(now / 1000) + MAX_CLOCK_SKEW_S);
 }

@@ -22,6 +22,7 @@ import { encodeBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
 import type { AppendedTo } from "./append-rows.js";
+import { leaseAttesting, readAttestations, updateAttestations } from "./attestation-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
 import type { PoolClient } from "pg";
@@ -296,6 +297,30 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       // `checkpoint_size` no checkpoint would ever be stored again.
       const kept = sizeOf(row.checkpoint ?? "");
       if (kept < size) throw corrupt(size, "the checkpoint is older than its row says");
+    },
+    async readAttestations() {
+      if (closed) throw closedStore();
+      try {
+        return await asking.withClient((client) => readAttestations(client, logId));
+      } catch (error) {
+        throw readFailure("read attestations", error);
+      }
+    },
+    async updateAttestations(change) {
+      if (closed || readOnly) throw closedStore();
+      try {
+        await asking.withClient((client) => updateAttestations(client, logId, change));
+      } catch (error) {
+        throw writeFailure("keep attestations", error);
+      }
+    },
+    async leaseAttesting(holder, ms) {
+      if (closed || readOnly) throw closedStore();
+      try {
+        return await asking.withClient((client) => leaseAttesting(client, logId, holder, ms));
+      } catch (error) {
+        throw writeFailure("lease the witnesses", error);
+      }
     },
     async readKeyHistory() {
       const { key_history: text } = await readRow("read the key history", asking);

@@ -115,4 +115,10 @@ export const LOG_MIGRATIONS: readonly Migration[] = [
     adds: "countersign_logs.next_part",
     sql: "ALTER TABLE countersign_logs ADD COLUMN part bigint NOT NULL DEFAULT -1, ADD COLUMN next_part bigint NOT NULL DEFAULT -1",
   },
+  {
+    adds: "countersign_attestations.record",
+    sql: `CREATE TABLE countersign_attestations (
+      log_id integer PRIMARY KEY, record text, holder text, held_until timestamptz
+    )`,
+  },
 ];

@@ -89,6 +89,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     },
     readCheckpoint: () => files.readCheckpoint(),
     writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
+    readAttestations: () => files.readAttestations(),
+    updateAttestations: (change) => files.updateAttestations(change),
+    // The lock of the directory admits one writer.
+    leaseAttesting: async () => true,
     readKeyHistory: () => files.readKeyHistory(),
     writeKeyHistory: (text) => files.writeKeyHistory(text),
     async query(filter, page) {

@@ -109,6 +109,15 @@ export type ReceiptStore = {
    * never replaces a newer one.
    */
   writeCheckpoint(text: string, size: number): Promise<void>;
+  /** The stored attestations of third parties about checkpoints (`Attestations`). */
+  readAttestations(): Promise<string | undefined>;
+  /** Replaces the attestations in one step; `change` gets the stored ones. */
+  updateAttestations(change: ChangeText): Promise<void>;
+  /**
+   * Whether this holder obtains attestations for the next `ms` milliseconds: of several gateways
+   * that share a log one does.
+   */
+  leaseAttesting(holder: string, ms: number): Promise<boolean>;
   /** The stored history of receipt keys, verbatim. */
   readKeyHistory(): Promise<string | undefined>;
   /**
@@ -129,6 +138,11 @@ export type ReceiptStore = {
   queryForeign(filter: ForeignFilter): Promise<ForeignReceipt[]>;
   close(): Promise<void>;
 };
+
+/** Returns the text that replaces a stored one; `undefined` keeps it. */
+export type ChangeText = (
+  stored: string | undefined,
+) => string | undefined | Promise<string | undefined>;
 
 /** Maximum number of entries per `readEntries` call. */
 export const MAX_READ_ENTRIES = 4_096;

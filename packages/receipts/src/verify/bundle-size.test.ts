@@ -30,8 +30,8 @@ test("no signing, storage or node: module is reachable from ./verify", () => {
   expect(imports.filter(({ external }) => external === true)).toEqual([]);
 });
 
-test("./verify stays below 22 KB compressed", () => {
+test("./verify stays below 24 KB compressed", () => {
   const size = gzipSync(bundle.outputFiles[0]!.contents, { level: 9 }).length;
   console.info(`@countersign/receipts/verify: ${size} bytes gzip`);
-  expect(size).toBeLessThan(22_000);
+  expect(size).toBeLessThan(24_000);
 });

@@ -1,12 +1,14 @@
 import { verifyEd25519 } from "@countersign/core/verify";
 import type { OpenedCheckpoint } from "../checkpoint/verify-checkpoint.js";
-import { openCheckpoint } from "../checkpoint/verify-checkpoint.js";
+import { isLogKey, openCheckpoint } from "../checkpoint/verify-checkpoint.js";
 import { verifyConsistency } from "../merkle/verify-proof.js";
 import type { SignatureVerifier } from "../note/verify-note.js";
 import type { NoteKey } from "../note/vkey.js";
 import { encodeVkey, parseVkey, sameNoteKey } from "../note/vkey.js";
 import type { Check, SignerTrust, Verification } from "./result.js";
 import { conclude, failed, failedBy, held, skipped } from "./result.js";
+import type { WitnessPolicy } from "./witnesses.js";
+import { checkWitnesses, parseWitnessKeys } from "./witnesses.js";
 
 /** Options of {@link verifyCheckpoint}. */
 export type CheckpointOptions = {
@@ -16,6 +18,8 @@ export type CheckpointOptions = {
   presentedKey?: string;
   /** An earlier checkpoint (signed note) of the same log, and the consistency proof from it. */
   older?: { checkpoint: string; proof: readonly Uint8Array[] };
+  /** The witnesses the verifier trusts, and how many of them must have cosigned. */
+  witnesses?: WitnessPolicy;
   verifySignature?: SignatureVerifier;
 };
 
@@ -50,10 +54,10 @@ export async function checkCheckpoint(text: string, options: CheckpointOptions):
   try {
     const presented = presentedKey === undefined ? [] : [parseVkey(presentedKey)];
     const further = presented.filter((key) => !trusted.some((known) => sameNoteKey(known, key)));
-    const keys = [...trusted, ...further];
+    const keys = [...trusted, ...further, ...parseWitnessKeys(options.witnesses)];
     const checkpoint = await openCheckpoint(text, keys, verifySignature);
     const signers = checkpoint.note.signers
-      .filter((key) => key.name === checkpoint.origin)
+      .filter((key) => isLogKey(key, checkpoint))
       .map((key): SignerTrust => {
         const isTrusted = trustedLogs === undefined ? null : trusted.includes(key);
         return { key: encodeVkey(key), role: "log", trusted: isTrusted };
@@ -63,6 +67,7 @@ export async function checkCheckpoint(text: string, options: CheckpointOptions):
       held("checkpoint-signature", `signed by ${checkpoint.origin}`),
       await checkOlder(checkpoint, keys, options),
     ];
+    if (options.witnesses !== undefined) checks.push(checkWitnesses(checkpoint, options.witnesses));
     return { checks, signers, checkpoint };
   } catch (error) {
     const check = failedBy("checkpoint-signature", error);

@@ -3,6 +3,8 @@ import type { KeyPeriod } from "../keys/verify-history.js";
 import { keyPeriods, trustedThroughHistory } from "../keys/verify-history.js";
 import { MAX_NOTE_BYTES } from "../note/note.js";
 import { TILE_WIDTH } from "../tiles/path.js";
+import type { TimestampVerifier } from "./attested.js";
+import { checkTimestampedExport, checkWitnessedExport } from "./attested.js";
 import type { BundleContext, BundleReport } from "./bundle.js";
 import { verifyBundle } from "./bundle.js";
 import type { CheckpointOptions } from "./checkpoint.js";
@@ -44,6 +46,8 @@ export type ExportOptions = CheckpointOptions & {
    * Finds receipts that are in the log twice; by default in memory, with about 100 bytes per entry.
    */
   duplicates?: DuplicateFinder;
+  /** Demands a timestamp, and verifies it. */
+  verifyTimestamp?: TimestampVerifier;
   /** Called after each bundle with the number of entries verified so far. */
   onProgress?: (done: number, total: number) => void;
   /** Another way to verify the bundles, in order, such as the parallel verifier for Node. */
@@ -100,6 +104,25 @@ function tallyChecks(tallies: Tallies): Check[] {
   });
 }
 
+/** The checks of the checkpoint, with those of cosignatures and timestamp that the verifier asked for. */
+async function checkAttested(
+  reader: ExportReader,
+  { checks, checkpoint }: Awaited<ReturnType<typeof checkCheckpoint>>,
+  options: ExportOptions,
+): Promise<Check[]> {
+  if (checkpoint === undefined) return checks;
+  const done: Check[] = [];
+  for (const check of checks) {
+    const isWitness = check.id === "witnesses";
+    done.push(isWitness ? await checkWitnessedExport(reader, checkpoint, check, options) : check);
+  }
+  const { verifyTimestamp } = options;
+  if (verifyTimestamp !== undefined) {
+    done.push(await checkTimestampedExport(reader, checkpoint, verifyTimestamp, options));
+  }
+  return done;
+}
+
 /** Verifies a whole export: checkpoint, keys, every entry and receipt, every tile, the root. */
 export async function verifyExport(
   reader: ExportReader,
@@ -111,12 +134,10 @@ export async function verifyExport(
     return conclude([failed("checkpoint-format", "the checkpoint is missing or not text")], []);
   }
   const vkey = options.presentedKey ?? (await readText(reader, EXPORT_FILES.vkey, 4096));
-  const log = await checkCheckpoint(
-    note,
-    vkey === undefined ? options : { ...options, presentedKey: vkey },
-  );
+  const shown = vkey === undefined ? options : { ...options, presentedKey: vkey };
+  const log = await checkCheckpoint(note, shown);
   const keys = await checkKeys(reader, options);
-  const checks = [...log.checks, keys.check];
+  const checks = [...(await checkAttested(reader, log, shown)), keys.check];
   const { checkpoint } = log;
   // Without a signed size the expected entries are unknown.
   if (checkpoint === undefined) return conclude(checks, log.signers);

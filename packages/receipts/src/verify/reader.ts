@@ -21,6 +21,11 @@ export const EXPORT_FILES = {
   readme: "README.md",
   proofs: "proofs",
   removed: "removed.json",
+  /** The newest checkpoint with cosignatures, where `checkpoint` is newer. */
+  witnessed: "checkpoint.witnessed",
+  /** The checkpoint that the timestamp dates, and the response of the authority. */
+  timestamped: "checkpoint.timestamped",
+  timestamp: "checkpoint.tsr",
   manifest: "manifest.scitt",
   keySet: "keys.cbor",
   statements: "statements",

@@ -16,6 +16,9 @@ export type CheckId =
   | "checkpoint-format"
   | "checkpoint-signature"
   | "checkpoint-consistency"
+  | "witnesses"
+  | "witness-newest"
+  | "timestamp"
   | "key-history"
   | "entries-complete"
   | "entries-removed"
@@ -54,6 +57,9 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "checkpoint-format": "The checkpoint can be read",
   "checkpoint-signature": "The checkpoint is signed by the log's key",
   "checkpoint-consistency": "The log only grew since the older checkpoint",
+  witnesses: "Enough witnesses that you trust cosigned the checkpoint",
+  "witness-newest": "The log contains the newest checkpoint that the witness has",
+  timestamp: "An authority that you trust dated the checkpoint",
   "key-history": "Each key is signed by the key before it",
   "entries-complete": "Every entry up to the signed size is there",
   "entries-removed": "A signed entry announces the removal of the entries that are not there",

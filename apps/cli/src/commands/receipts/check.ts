@@ -45,6 +45,8 @@ import { isStoreDirectory, storeDirectory, withStore } from "./location.js";
 import type { Location } from "./location.js";
 import { missing, readInput } from "./input.js";
 import { readKeptCheckpoint, withGrowth } from "./kept-checkpoint.js";
+import { askWitnesses, checkNewest } from "./newest-of-witness.js";
+import type { WitnessAnswer } from "./newest-of-witness.js";
 import type { Trust } from "./trust.js";
 
 /** Files that go with a single receipt or entry. */
@@ -61,17 +63,41 @@ const LINES = ".jsonl";
 const MAX_TILE = 256 * 1024 * 1024;
 const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
 
+/** What a log is compared with. */
+export type CheckOptions = {
+  /** A checkpoint that the log must go on from. */
+  readonly older?: string;
+  /** Witnesses whose newest checkpoint the log must contain. */
+  readonly witnessUrls?: readonly string[];
+  /** Their responses, when they were asked before. */
+  readonly answers?: readonly WitnessAnswer[];
+};
+
+function ask(
+  { witnessUrls = [] }: CheckOptions,
+  vkeyFile: string,
+  { trustedLogs }: Trust,
+): Promise<WitnessAnswer[]> {
+  if (witnessUrls.length === 0) return Promise.resolve([]);
+  return askWitnesses(witnessUrls, readText(vkeyFile).trim(), trustedLogs);
+}
+
 /** Verifies an export directory, on all cores; `older` is a checkpoint that its log must go on from. */
 export async function checkExport(
   directory: string,
   trust: Trust,
-  older?: string,
-  more: Pick<DirectoryOptions, "duplicates"> = {},
+  options: CheckOptions & Pick<DirectoryOptions, "duplicates"> = {},
 ): Promise<Verification> {
+  const { older, duplicates } = options;
   if (isStatementExport(directory)) {
-    if (older === undefined) return checkStatements(directory, trust);
+    const isOfLog =
+      older !== undefined ||
+      trust.witnesses !== undefined ||
+      trust.verifyTimestamp !== undefined ||
+      (options.witnessUrls ?? []).length > 0;
+    if (!isOfLog) return checkStatements(directory, trust);
     throw new TypeError(
-      "--older is for an export of the log. Fix: verify the statements without it, or export the log without --cose",
+      "--older, --witness and --tsa-ca are for an export of the log. Fix: verify the statements without them, or export the log without --cose",
     );
   }
   if (!EXPORT_MARKS.some((name) => pathExists(join(directory, name)))) {
@@ -81,17 +107,21 @@ export async function checkExport(
       { directory },
     );
   }
+  const answers = options.answers ?? (await ask(options, join(directory, KEY_FILES.vkey), trust));
   let progress: ReturnType<typeof createProgress> | undefined;
   try {
-    return await verifyExportDirectory(directory, {
+    const result = await verifyExportDirectory(directory, {
       ...trust,
-      ...more,
+      ...(duplicates !== undefined && { duplicates }),
       ...(older !== undefined && { older: await withGrowth(directory, older) }),
       onProgress: (done, total) => {
         progress ??= createProgress("verifying", total);
         progress.update(done);
       },
     });
+    const vkey = answers.length === 0 ? "" : readText(join(directory, KEY_FILES.vkey)).trim();
+    const asked = await Promise.all(answers.map((one) => checkNewest(one, directory, vkey)));
+    return asked.length === 0 ? result : conclude([...result.checks, ...asked], result.signers);
   } finally {
     progress?.finish();
   }
@@ -105,15 +135,22 @@ export async function checkExport(
 export async function checkStore(
   place: Location,
   trust: Trust,
-  older?: string,
+  options: CheckOptions = {},
 ): Promise<Verification> {
+  const { older } = options;
+  // A running gateway has its checkpoints cosigned while the log is read.
+  const answers = await ask(options, join(place.keyDirectory, KEY_FILES.vkey), trust);
   const kept = readKeptCheckpoint(place);
   const remembered = older ?? kept;
   const directory = storeDirectory(place);
   let isBegun = directory !== undefined && wasWritten(directory);
   const result = await withStore(place, async (store) => {
     isBegun ||= (await store.head()).size > 0;
-    return checkOpenStore(store, place, trust, remembered);
+    return checkOpenStore(store, place, trust, {
+      ...options,
+      answers,
+      ...(remembered !== undefined && { older: remembered }),
+    });
   }).catch((error: unknown) => {
     const damage = verificationOfDamage(
       remembered === undefined ? error : withoutLog(error, place),
@@ -136,8 +173,9 @@ function checkOpenStore(
   store: ReceiptStore,
   place: Location,
   trust: Trust,
-  remembered: string | undefined,
+  options: CheckOptions,
 ): Promise<Verification> {
+  const { older: remembered } = options;
   return withTemporaryDirectory("countersign-verify-", async (folder) => {
     const directory = join(folder, "export");
     const duplicates = createFileDuplicateFinder();
@@ -145,7 +183,7 @@ function checkOpenStore(
     try {
       const beginning = remembered !== undefined && isOfEmptyLog(remembered);
       const size = await exportStore(store, place, directory, beginning ? { remembered } : {});
-      const exported = await checkExport(directory, trust, remembered, { duplicates });
+      const exported = await checkExport(directory, trust, { ...options, duplicates });
       const covered = await verifyStored(exported, size, store, (path) => read(path, MAX_TILE));
       // Broken, it failed above already.
       const keys = covered.checks.find(({ id }) => id === "key-history");

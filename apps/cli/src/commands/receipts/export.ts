@@ -4,6 +4,7 @@ import { writeExport } from "@countersign/receipts/export";
 import type { RemovedSource } from "@countersign/receipts/export";
 import { findRetention, readEntriesFrom } from "@countersign/receipts/log";
 import type { EntryFilter, ReceiptStore } from "@countersign/receipts/log";
+import { decodeAttestations } from "@countersign/receipts/witness";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
@@ -15,7 +16,7 @@ import { exportRun, exportStatements } from "./export-statements.js";
 import type { EntrySpan } from "./export-statements.js";
 import { addFilterFlags, filterOf } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
-import { newestCheckpoint } from "./find.js";
+import { newestCheckpoint, witnessedCheckpoint } from "./find.js";
 import { untilInterrupted } from "./interrupt.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { Location, LocationFlags } from "./location.js";
@@ -27,6 +28,7 @@ type Flags = LocationFlags &
     cose?: boolean;
     entries?: EntrySpan;
     inToto?: string;
+    witnessed?: boolean;
     json?: boolean;
   };
 
@@ -39,6 +41,7 @@ verify it, with and without Countersign.
 Examples:
   $ countersign receipts export audit-2026-11
   $ countersign receipts export audit-2026-11 --proof 17 --proof 1024
+  $ countersign receipts export audit-2026-11 --witnessed
   $ countersign receipts export statements-run-7 --cose --run run-7
   $ countersign receipts export statements-blocked --cose --blocked --since 7d
   $ countersign receipts export statements-100 --cose --entries 100-199
@@ -56,6 +59,7 @@ export function registerExport(group: Command): void {
   addFilterFlags(
     addLocationFlags(command)
       .option("--proof <seq>", "also write the proof of this entry (repeatable)", collectNumber)
+      .option("--witnessed", "end at the newest checkpoint that witnesses cosigned")
       .option("--cose", "write transparent statements (COSE, SCITT) instead of the log")
       .option("--entries <first-last>", "only these entries, with --cose", readSpan)
       .option("--in-toto <file>", "write one statement (in-toto, DSSE) about the run of --run"),
@@ -82,6 +86,7 @@ function assertForm(directory: string | undefined, flags: Flags, filtered: strin
       directory !== undefined ||
       flags.cose === true ||
       flags.proof !== undefined ||
+      flags.witnessed === true ||
       flags.entries !== undefined ||
       filtered.some((member) => member !== "run_id" && member !== "thread_id");
     if (!isMore) return;
@@ -90,6 +95,9 @@ function assertForm(directory: string | undefined, flags: Flags, filtered: strin
     );
   }
   if (flags.cose === true) {
+    if (flags.witnessed === true) {
+      throw new TypeError("--witnessed is for an export of the log. Fix: leave out --cose");
+    }
     if (flags.proof === undefined) return;
     throw new TypeError(
       "--proof is for an export without --cose: a statement has its proof inside",
@@ -138,7 +146,11 @@ async function writeCose(
 async function writeLog(place: Location, directory: string, flags: Flags): Promise<void> {
   const { size, beyond } = await withStore(place, async (store) => {
     const written = await untilInterrupted((signal) =>
-      exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
+      exportStore(store, place, directory, {
+        proofs: flags.proof ?? [],
+        witnessed: flags.witnessed === true,
+        signal,
+      }),
     );
     return { size: written, beyond: await countBeyond(store, written) };
   });
@@ -179,6 +191,8 @@ function readSpan(text: string): EntrySpan {
 export type ExportStoreOptions = {
   readonly proofs?: readonly number[];
   readonly signal?: AbortSignal;
+  /** Exports up to the newest checkpoint that witnesses cosigned. */
+  readonly witnessed?: boolean;
   /** The checkpoint to export up to where the store has none yet. */
   readonly remembered?: string;
 };
@@ -190,7 +204,10 @@ export async function exportStore(
   directory: string,
   options: ExportStoreOptions = {},
 ): Promise<number> {
-  const { text: checkpoint, size } = await newestCheckpoint(store, options.remembered);
+  const { text: checkpoint, size } =
+    options.witnessed === true
+      ? await witnessedCheckpoint(store)
+      : await newestCheckpoint(store, options.remembered);
   for (const seq of options.proofs ?? []) {
     if (seq < size) continue;
     const which = String(seq);
@@ -207,6 +224,7 @@ export async function exportStore(
       directory,
       {
         checkpoint,
+        attestations: decodeAttestations(await store.readAttestations()),
         vkey: await readKeyFile(place, KEY_FILES.vkey),
         keys: await readKeyFile(place, KEY_FILES.history),
         entries: readEntries(store, removed?.first ?? 0, size),

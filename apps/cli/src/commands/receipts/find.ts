@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { parseCheckpoint, parseNote } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
+import { decodeAttestations } from "@countersign/receipts/witness";
 import "../errors.js";
 
 /** An entry as it stands in the log. */
@@ -34,6 +35,21 @@ export async function newestCheckpoint(
     );
   }
   return { text, size: parseCheckpoint(parseNote(text).text).size };
+}
+
+/** The newest checkpoint that witnesses cosigned. */
+export async function witnessedCheckpoint(
+  store: ReceiptStore,
+): Promise<{ text: string; size: number }> {
+  const { witnessed } = decodeAttestations(await store.readAttestations());
+  if (witnessed !== undefined) {
+    return { text: witnessed, size: parseCheckpoint(parseNote(witnessed).text).size };
+  }
+  throw new CountersignError(
+    "ERR_CLI_NO_CHECKPOINT",
+    "no witness has cosigned a checkpoint of this log. Fix: name witnesses in receipts.witnesses, and start the gateway",
+    {},
+  );
 }
 
 function unknown(which: string, size: number): CountersignError {

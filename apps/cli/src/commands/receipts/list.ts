@@ -6,6 +6,7 @@ import type { FilterFlags } from "./filter.js";
 import { entryTable } from "./list-table.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { LocationFlags } from "./location.js";
+import { readWitnessed } from "./witnessed.js";
 
 type Flags = LocationFlags &
   FilterFlags & { limit: string; cursor?: string; oldest?: boolean; json?: boolean };
@@ -38,15 +39,17 @@ export function registerList(group: Command): void {
 async function list(flags: Flags): Promise<void> {
   const place = findLocation(flags);
   const filter = filterOf(flags, Date.now(), place.keyDirectory);
-  const page = await withStore(place, (store) =>
-    store.query(filter, {
+  const { page, witnessed } = await withStore(place, async (store) => ({
+    page: await store.query(filter, {
       limit: Number(flags.limit),
       order: flags.oldest === true ? "oldest" : "newest",
       ...(flags.cursor === undefined ? {} : { cursor: flags.cursor }),
     }),
-  );
+    witnessed: await readWitnessed(store, place),
+  }));
   if (flags.json === true) {
-    printJson(page);
+    // The entries below `witnessed.size` are covered by cosignatures.
+    printJson(witnessed === undefined ? page : { ...page, witnessed });
     return;
   }
   if (page.entries.length === 0) {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
+import type { GatewayConfig } from "@countersign/gateway";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -16,6 +17,8 @@ export type Location = {
   readonly store: string;
   readonly keyDirectory: string;
   readonly origin: string;
+  /** The configured witnesses of the log. */
+  readonly witnesses?: GatewayConfig["receipts"]["witnesses"];
 };
 
 const DEFAULTS = {
@@ -48,6 +51,7 @@ export function findLocation(flags: LocationFlags): Location {
     store: flags.store ?? config?.receipts.store ?? DEFAULTS.store,
     keyDirectory: flags.keys ?? config?.keyDirectory ?? DEFAULTS.keyDirectory,
     origin: flags.log ?? config?.receipts.origin ?? DEFAULTS.origin,
+    witnesses: config?.receipts.witnesses,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { requireFolder } from "../../files/path-exists.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
-import { findEntry, newestCheckpoint } from "./find.js";
+import { findEntry, newestCheckpoint, witnessedCheckpoint } from "./find.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { LocationFlags } from "./location.js";
 
@@ -36,8 +36,12 @@ export function registerProof(group: Command): void {
 async function prove(which: string, flags: Flags): Promise<void> {
   requireFolder("--output", flags.output);
   const { seq, size, proof } = await withStore(findLocation(flags), async (store) => {
-    const checkpoint = await newestCheckpoint(store);
+    const newest = await newestCheckpoint(store);
     const entry = await findEntry(store, which);
+    // A cosigned checkpoint proves more than a newer one without cosignatures.
+    const witnessed = await witnessedCheckpoint(store).catch(() => newest);
+    const isCovered = entry.seq < witnessed.size && witnessed.size <= newest.size;
+    const checkpoint = isCovered ? witnessed : newest;
     if (entry.seq >= checkpoint.size) {
       throw new CountersignError(
         "ERR_CLI_NO_CHECKPOINT",

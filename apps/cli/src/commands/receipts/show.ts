@@ -9,6 +9,7 @@ import { findEntry } from "./find.js";
 import { printPayload, readPayload } from "./payload.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { LocationFlags } from "./location.js";
+import { describeWitnessed, readWitnessed } from "./witnessed.js";
 
 const EXAMPLE = `
 With --json the output is the exact bytes of the log. countersign receipts verify reads them from a file.
@@ -38,7 +39,10 @@ export function registerShow(group: Command): void {
     .addHelpText("after", EXAMPLE)
     .action(async (which: string, flags: LocationFlags & ShowFlags) => {
       const place = findLocation(flags);
-      const { bytes, seq } = await withStore(place, (store) => findEntry(store, which));
+      const { bytes, seq, witnessed } = await withStore(place, async (store) => ({
+        ...(await findEntry(store, which)),
+        witnessed: await readWitnessed(store, place),
+      }));
       const entry = decodeEntry(bytes);
       const kept = flags.payload === true ? await readPayload(place, flags, entry) : undefined;
       if (flags.json === true) {
@@ -51,6 +55,10 @@ export function registerShow(group: Command): void {
       printLine("");
       printLine(describeEntry(entry));
       printLine("");
+      if (witnessed !== undefined) {
+        printLine(describeWitnessed(seq, witnessed, place));
+        printLine("");
+      }
       if (kept !== undefined) printPayload(kept);
       if (entry.rule !== undefined) {
         printLine(pc.dim(`Policy lines that allow it: ${COMMAND} policy explain ${seq}`));
