@@ -20,8 +20,10 @@ export class FinalRules extends PassingStep {
 
   push(context: EventContext): void {
     if (this.isOver) return;
-    const { decision, isListedPart, isSynthetic } = context;
-    if (!isListedPart && (isSynthetic || decision?.allow === true)) this.#check(context, decision);
+    const { decision, isListedPart, isSynthetic, isContinued } = context;
+    if (!isListedPart && !isContinued && (isSynthetic || decision?.allow === true)) {
+      this.#check(context, decision);
+    }
     this.next.push(context);
     const { event, decision: last } = context;
     // A blocked part of a list ends the run like the event that would stream it.
