@@ -206,9 +206,17 @@ test("a finding in a continued delta withholds the rest of its message", async (
   const { contexts } = await gateway.run({ ...IDS, messages: [] }, [chunk(inRun(IDS, events))]);
   await gateway.close();
   expect(contexts.map(({ decision }) => decision?.allow)).toEqual([
-    ...[true, true, true, true],
-    ...[false, false, false],
-    ...[true, true],
+    // The run, its message and two deltas.
+    true,
+    true,
+    true,
+    true,
+    // The delta with the finding, and those after it.
+    false,
+    false,
+    false,
+    true,
+    true,
   ]);
 });
 
