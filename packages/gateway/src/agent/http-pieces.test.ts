@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { HttpPieces } from "./http-pieces.js";
 import type { UpstreamPiece, UpstreamTarget } from "./upstream.js";
@@ -50,6 +51,22 @@ test("chunks that arrive together are one piece", async () => {
   expect(await asked).toBe("abc");
   for (const text of ["d", "e"]) response.emit("data", Buffer.from(text));
   expect(await next()).toBe("de");
+  pieces.close();
+});
+
+test("chunks of any sizes are joined in order", async () => {
+  const { response, pieces, next } = open();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 10 }),
+      async (sizes) => {
+        const texts = sizes.map((size, at) => String.fromCharCode(97 + at).repeat(size));
+        const asked = next();
+        for (const text of texts) response.emit("data", Buffer.from(text));
+        expect(await asked).toBe(texts.join(""));
+      },
+    ),
+  );
   pieces.close();
 });
 

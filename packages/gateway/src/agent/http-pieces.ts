@@ -7,6 +7,8 @@ import type { UpstreamPiece, UpstreamPieces, UpstreamTarget } from "./upstream.j
 
 /** Bytes that may be buffered before the response is paused; one read of a socket. */
 const MAX_WAITING_BYTES = 64 * 1024;
+/** The first size of the buffer that joins waiting chunks. */
+const MIN_BUFFER_BYTES = 4 * 1024;
 
 /**
  * The bytes of a response.
@@ -20,7 +22,11 @@ export class HttpPieces implements UpstreamPieces {
   readonly #kind: "sse" | "proto";
   readonly #signal: Signal;
   readonly #idle: IdleTimer;
-  #waiting: Uint8Array[] = [];
+  /**
+   * The chunks that wait, as one: a flooding agent sends a chunk for each event, and thousands of views that wait for their turn survive
+   * several garbage collections.
+   */
+  #waiting: Uint8Array | undefined;
   #bytes = 0;
   #ready: (() => void) | undefined;
   #isReading = false;
@@ -45,7 +51,7 @@ export class HttpPieces implements UpstreamPieces {
   }
 
   whenReady(callback: () => void): void {
-    if (this.#waiting.length > 0 || this.#isOver) {
+    if (this.#waiting !== undefined || this.#isOver) {
       callback();
       return;
     }
@@ -58,10 +64,10 @@ export class HttpPieces implements UpstreamPieces {
   }
 
   take(): UpstreamPiece | "nothing yet" | "over" {
-    const [first] = this.#waiting;
-    if (first !== undefined) {
-      const bytes = this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting, this.#bytes);
-      this.#waiting = [];
+    const waiting = this.#waiting;
+    if (waiting !== undefined) {
+      const bytes = this.#bytes === waiting.byteLength ? waiting : waiting.subarray(0, this.#bytes);
+      this.#waiting = undefined;
       this.#bytes = 0;
       if (this.#response.isPaused()) this.#response.resume();
       return { kind: this.#kind, bytes };
@@ -79,18 +85,32 @@ export class HttpPieces implements UpstreamPieces {
   close(): void {
     this.#isOver = true;
     this.#failure = undefined;
-    this.#waiting = [];
+    this.#waiting = undefined;
+    this.#bytes = 0;
     this.#ready = undefined;
     this.#idle.end();
     this.#response.destroy();
   }
 
   #keep(bytes: Uint8Array): void {
-    if (this.#waiting.length === 0) this.#waiting = [bytes];
-    else this.#waiting.push(bytes);
+    // Most chunks are alone, and are taken as they are.
+    if (this.#waiting === undefined) this.#waiting = bytes;
+    else this.#join(this.#waiting, bytes);
     this.#bytes += bytes.byteLength;
     if (this.#bytes >= MAX_WAITING_BYTES) this.#response.pause();
     this.#notify();
+  }
+
+  #join(waiting: Uint8Array, bytes: Uint8Array): void {
+    const size = this.#bytes + bytes.byteLength;
+    let joined = waiting;
+    // The first chunk belongs to the parser of the response, and is always full.
+    if (size > waiting.byteLength) {
+      joined = Buffer.allocUnsafeSlow(Math.max(MIN_BUFFER_BYTES, 2 * size));
+      joined.set(waiting.subarray(0, this.#bytes));
+      this.#waiting = joined;
+    }
+    joined.set(bytes, this.#bytes);
   }
 
   #notify(): void {

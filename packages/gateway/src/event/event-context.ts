@@ -33,6 +33,8 @@ export type EventContext = {
   isSynthetic: boolean;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event: AgUiEvent | undefined;
+  /** After decode: a delta that has only its text new since the event before it. The stages skip what they know from that event. */
+  isContinued: boolean;
   /** After order: the rules that the event breaks. */
   violations: readonly (Violation | StreamViolation)[] | undefined;
   /** After classify. */
@@ -47,6 +49,8 @@ export type EventContext = {
   clientVersion: number;
   /** After decide. */
   decision: Decision | undefined;
+  /** After decide: the whole event is delivered, so the next delta of its message can be a continued one. */
+  canContinue: boolean;
   /** After decide: the token that the decision considered. */
   capabilityId: string | undefined;
   /** After decide: the event that the gateway sends instead of `event`, if the gateway removed a part of it. */
@@ -75,6 +79,7 @@ export function createEventContext(receivedAt: number): EventContext {
     claim: undefined,
     isSynthetic: false,
     event: undefined,
+    isContinued: false,
     violations: undefined,
     facts: undefined,
     surface: undefined,
@@ -82,6 +87,7 @@ export function createEventContext(receivedAt: number): EventContext {
     removedActivities: undefined,
     clientVersion: 0,
     decision: undefined,
+    canContinue: false,
     capabilityId: undefined,
     emitted: undefined,
     isListedPart: false,

@@ -23,6 +23,38 @@ test("messages that are streamed side by side are read apart", () => {
   expect(read(text("a", "https://two.example/"))?.kind).toBe("images");
 });
 
+test("a further text of a message is read as it is beside other members", () => {
+  const pieces = fc.constantFrom("![x](", "https://evil.example/)", "`", "a", "\u200b", "<b ", ">");
+  const delta = fc.oneof(pieces, fc.string({ maxLength: 30 }));
+  const events = fc.array(
+    fc.record({
+      type: fc.constantFrom("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"),
+      messageId: fc.constantFrom("a", "b"),
+      delta,
+    }),
+    { maxLength: 12 },
+  );
+  const limits = fc.record({
+    maxCharacters: fc.constantFrom(12, 1000),
+    maxEventCharacters: fc.constantFrom(8, 25, 1000),
+  });
+  fc.assert(
+    fc.property(events, limits, fc.boolean(), (stream, limit, isTextOnly) => {
+      const parts = new Set<ContentPart>(isTextOnly ? ["text"] : ["text", "reasoning"]);
+      const settings = settingsOf({ ...limit, parts });
+      const earlier = (id: string) => (id === "a" ? "![x](" : undefined);
+      const [reader, careful] = [
+        createContentReader(settings, earlier),
+        createContentReader(settings, earlier),
+      ];
+      for (const event of stream) {
+        // With metadata, every text of the event is looked for.
+        expect(reader.read(event)).toEqual(careful.read({ ...event, metadata: {} }));
+      }
+    }),
+  );
+});
+
 test("what a message said before the stream counts", () => {
   const reader = createContentReader(SETTINGS, (id) => (id === "a" ? "![x](" : undefined));
   const read = reader.read.bind(reader);

@@ -34,6 +34,11 @@ const DELTAS: ReadonlyMap<JsonValue, ContentPart> = new Map([
   ["REASONING_MESSAGE_CONTENT", "reasoning"],
   ["REASONING_MESSAGE_CHUNK", "reasoning"],
 ]);
+/** Those of them that have no other text but metadata. */
+const CONTENTS: ReadonlyMap<JsonValue, ContentPart> = new Map(
+  [...DELTAS].filter(([type]) => String(type).endsWith("_CONTENT")),
+);
+
 /** Is given each text of an event, the settings it is held to, and the scanner that reads it. */
 type Scan = (
   text: string,
@@ -90,6 +95,11 @@ class StreamReader implements ContentReader {
   }
 
   read(event: JsonObject): ContentFinding | null {
+    const { delta } = event;
+    if (typeof delta === "string") {
+      const scanner = this.#scannerOfMore(event);
+      if (scanner !== undefined) return this.#readMore(delta, scanner);
+    }
     const { maxEventCharacters, linksInErrors } = this.#settings;
     const left = maxEventCharacters - this.measure(event);
     if (left < 0) return { kind: "max_event_characters" };
@@ -98,6 +108,23 @@ class StreamReader implements ContentReader {
       this.#find(event, scanEvent()) ??
       (linksInErrors ? findErrorLink(event) : null)
     );
+  }
+
+  /** The scanner of an event that has nothing but more text of a message: no other text has to be looked for in it. */
+  #scannerOfMore(event: JsonObject): TextScanner | undefined {
+    const part = CONTENTS.get(event["type"] ?? null);
+    const { messageId } = event;
+    if (part === undefined || typeof messageId !== "string") return undefined;
+    if (!this.#settings.parts.has(part) || event["metadata"] !== undefined) return undefined;
+    return this.#scanners.get(messageId);
+  }
+
+  #readMore(delta: string, scanner: TextScanner): ContentFinding | null {
+    const { maxCharacters, maxEventCharacters } = this.#settings;
+    // A text that is too long by itself is found without being read.
+    const isRead = delta.length <= maxCharacters;
+    if (isRead && delta.length > maxEventCharacters) return { kind: "max_event_characters" };
+    return scanner.push(delta) ?? null;
   }
 
   measure(event: JsonObject): number {

@@ -22,7 +22,9 @@ class Classifier extends PassingStep {
 
   push(context: EventContext): void {
     const { event, claim } = context;
-    if (event === undefined || context.isSynthetic) return this.next.push(context);
+    if (event === undefined || context.isSynthetic || context.isContinued) {
+      return this.next.push(context);
+    }
     const calls = this.#calls;
     calls.see(event);
     context.clientVersion = calls.client.version;

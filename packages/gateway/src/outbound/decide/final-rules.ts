@@ -23,8 +23,10 @@ export class FinalRules extends PassingStep {
 
   push(context: EventContext): void {
     if (this.isOver) return;
-    const { decision, isListedPart, isSynthetic } = context;
-    if (!isListedPart && (isSynthetic || decision?.allow === true)) this.#check(context, decision);
+    const { decision, isListedPart, isSynthetic, isContinued } = context;
+    if (!isListedPart && !isContinued && (isSynthetic || decision?.allow === true)) {
+      this.#check(context, decision);
+    }
     this.next.push(context);
     const { event, decision: last } = context;
     if (event === undefined) return;

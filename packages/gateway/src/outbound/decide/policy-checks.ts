@@ -15,7 +15,7 @@ export function eventPolicy({ state, context, place, held }: Subject): Decision 
   const payload = event as unknown as JsonObject;
   const { decision, capability } = state.judge({
     facts: ofListItself(event, facts),
-    isContinuation: place?.phase === "continue" || place?.phase === "close",
+    isContinuation: context.isContinued || place?.phase === "continue" || place?.phase === "close",
     violations: violationsOf(state, context, event),
     presented: claim?.capability,
     content: state.content?.read(context),

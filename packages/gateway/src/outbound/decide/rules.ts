@@ -111,6 +111,13 @@ export const RULES = {
       step("policy", "an event that the policy denies", eventPolicy),
     ],
   },
+  continued: {
+    when: "a delta has only its text new since the event before it, which was delivered whole",
+    rules: [
+      step("first rule", "an event of a withheld unit", isOfWithheldUnit),
+      step("policy", "an event that the policy denies", eventPolicy),
+    ],
+  },
   permitted: {
     when: "the policy permits a tool call, its result or its subagent",
     rules: [

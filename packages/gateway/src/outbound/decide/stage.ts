@@ -78,6 +78,12 @@ function judgeWithApprovals(state: RuleState, request: DecisionRequest): Decisio
 
 const NO_EVENT = createEventContext(0);
 
+/** Whether an event is delivered as it is, and no rule spoke against it. */
+function isDeliveredWhole({ claim, violations, emitted, decision }: EventContext): boolean {
+  if (claim !== undefined || violations !== undefined || emitted !== undefined) return false;
+  return decision?.allow === true && decision.observed === undefined;
+}
+
 class Decider extends PassingStep {
   readonly #state: RuleState;
   readonly #held = new HeldCalls();
@@ -99,6 +105,7 @@ class Decider extends PassingStep {
     }
     if (event === undefined || this.#final.isOver) return;
     if (context.isSynthetic) return this.next.push(context);
+    if (context.isContinued) return this.#continue(context, event);
     const place = unitPlaceOf(event);
     const subject = subjectOf(this.#state, context, place);
     context.decision = evaluateRules(RULES.order, subject);
@@ -116,7 +123,21 @@ class Decider extends PassingStep {
       return this.#releaseCall(event.toolCallId, context);
     }
     this.#decide(subject);
-    return this.#pass(context, place);
+    this.#pass(context, place);
+    context.canContinue = isDeliveredWhole(context);
+    return undefined;
+  }
+
+  /**
+   * Decides about a delta that has only its text new. A rule that speaks against it makes it an event like any other, and the next one too.
+   */
+  #continue(context: EventContext, event: AgUiEvent): void {
+    context.decision = evaluateRules(RULES.continued, subjectOf(this.#state, context));
+    context.canContinue = isDeliveredWhole(context);
+    context.isContinued = context.canContinue;
+    if (!context.canContinue) return this.#pass(context, unitPlaceOf(event));
+    this.#state.run.client.see(event);
+    return this.next.push(context);
   }
 
   override end(end: StreamEnd): void {

@@ -11,6 +11,8 @@ import type { EventContext } from "../../event/event-context.js";
 import type { Stage, Step, StreamEnd } from "../../event/stage.js";
 import type { Run } from "../../event/run.js";
 import { runLimitReached } from "../../event/run-limits.js";
+import { isContinued, isPlainDelta } from "./continued-delta.js";
+import type { PlainDelta } from "./continued-delta.js";
 import "../../base/errors.js";
 
 /** A member of a protobuf struct takes an entry, a value and the content of the value. */
@@ -32,6 +34,9 @@ class DecodeStep extends PassingStep {
   #json: JsonSequence | undefined;
   #events = 0;
   #receivedAt = 0;
+  /** The event before, if it was a plain delta, and its value. */
+  #before: EventContext | undefined;
+  #delta: PlainDelta | undefined;
 
   constructor(run: Run, next: Step) {
     super(next);
@@ -86,7 +91,16 @@ class DecodeStep extends PassingStep {
     const { runEvents } = this.#run.runLimits;
     if (this.#events > runEvents) throw runLimitReached("ERR_RUN_EVENTS", runEvents);
     const context = createEventContext(this.#receivedAt);
-    context.value = value;
+    const before = this.#before;
+    const delta = isPlainDelta(value) ? value : undefined;
+    if (before !== undefined && delta !== undefined && isContinued(before, this.#delta, delta)) {
+      context.event = delta;
+      context.facts = before.facts;
+      context.clientVersion = before.clientVersion;
+      context.isContinued = true;
+    } else context.value = value;
+    this.#before = delta && context;
+    this.#delta = delta;
     this.next.push(context);
   }
 }

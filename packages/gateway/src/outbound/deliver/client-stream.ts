@@ -198,6 +198,8 @@ function eventTypeOf(event: AgUiEvent, context: EventContext | undefined): Named
  * serialised again, with their members in the agent's order.
  */
 function sentText(event: AgUiEvent, context: EventContext | undefined): string | undefined {
-  for (const member of Object.values(event)) if (typeof member === "object") return undefined;
+  for (const name in event) {
+    if (typeof event[name as keyof AgUiEvent] === "object") return undefined;
+  }
   return context?.text;
 }

@@ -55,6 +55,7 @@ class Orderer extends PassingStep {
   push(context: EventContext): void {
     if (context.event === undefined) return this.next.push(context);
     if (!context.isSynthetic) this.#run.progress.events += 1;
+    if (context.isContinued) return this.next.push(context);
     const events = this.#expander.push(context.event);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index] as AgUiEvent;

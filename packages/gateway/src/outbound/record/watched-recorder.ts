@@ -35,15 +35,17 @@ export function createWatchedRecorder(recorder: Recorder): WatchedRecorder {
     isReady: () => health.isReady(),
     writer: recorder.writer,
     appendAll: (drafts) => {
-      pending += drafts.length;
+      // The callbacks must not keep the drafts alive: what waits for a flush survives several garbage collections.
+      const { length } = drafts;
+      pending += length;
       return recorder.appendAll(drafts).then(
         (recorded) => {
-          settle(drafts.length);
+          settle(length);
           health.succeeded();
           return recorded;
         },
         (error: unknown) => {
-          settle(drafts.length);
+          settle(length);
           note(error);
           throw error;
         },
