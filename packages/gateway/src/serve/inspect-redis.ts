@@ -1,5 +1,8 @@
 import type { GatewayConfig } from "../config/config.js";
 import { SILENT_JOURNAL } from "../base/ports.js";
+import { findEviction } from "../store/redis/eviction.js";
+
+const FIX = "Fix: set maxmemory-policy noeviction in redis.conf";
 
 /**
  * Connects to Redis as a start would, and describes it.
@@ -23,6 +26,8 @@ export async function inspectRedis({
       new RegExp(`^${name}_version:(\\S+)`, "mu").exec(info)?.[1];
     const valkey = version("valkey");
     const program = valkey === undefined ? `Redis ${version("redis") ?? "?"}` : `Valkey ${valkey}`;
+    const eviction = await findEviction(redis);
+    if (eviction !== undefined) throw new TypeError(`${program} removes keys. ${FIX}`);
     return `${program} responds, kind ${options.kind}, when_down: ${options.whenDown}`;
   } finally {
     await redis.close();

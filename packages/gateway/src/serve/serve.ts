@@ -46,6 +46,7 @@ import type { Tracer } from "../telemetry/tracer.js";
 import { VERSION } from "../base/version.js";
 import { NOTHING_MISSING } from "./own-log.js";
 import type { AcceptedMissing } from "./own-log.js";
+import { findEviction } from "../store/redis/eviction.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import { drainGateway } from "./drain.js";
 import type { DrainResult } from "./drain.js";
@@ -168,6 +169,7 @@ async function openGateway(
     clock: SYSTEM_CLOCK,
     journal,
     telemetry,
+    redis,
   });
   opened.add(() => velocity.close());
   const evidence = await openEvidenceStore(config, {
@@ -396,7 +398,13 @@ async function openSharedRedis(
 ): Promise<RedisConnections | undefined> {
   if (options === undefined) return undefined;
   const { openRedis } = await import("../store/redis/open-redis.js");
-  return openRedis({ options, log: receipts.origin, journal });
+  const redis = await openRedis({ options, log: receipts.origin, journal });
+  const eviction = await findEviction(redis);
+  if (eviction !== undefined) {
+    const facts = { code: "REDIS_EVICTS", policy: eviction };
+    journal.warn(facts, "Redis removes keys when its memory is full, so that velocity caps open");
+  }
+  return redis;
 }
 
 /** The key is created when it is first needed; an existing one finds hashes of earlier configurations. */

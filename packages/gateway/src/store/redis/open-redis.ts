@@ -37,8 +37,8 @@ export type RedisConnections = {
   readonly isListening: boolean;
   readonly figures: Readonly<RedisFigures>;
   /**
-   * A key of this log. Keys with the same tag are at one node of a Cluster, so that one script can use them; the tag
-   * `counts` belongs to the counts, `stream/ID` to one stream.
+   * A key of this log. Keys with the same tag are at one node of a Cluster, so that one script can use them: the tag
+   * `shared` is for what all gateways use, `stream/ID` for one stream.
    */
   key(tag: string, name: string): string;
   /**
@@ -190,7 +190,7 @@ export async function openRedis({
   const signals = new RedisSignals(options, answerMs);
   const check = (): Promise<void> =>
     // A read of the node with the counts: in a Cluster, another node says nothing about it.
-    send(() => client.exists(key("counts", "server"))).then(
+    send(() => client.exists(key("shared", "counts"))).then(
       () => settle(true),
       (error: unknown) => settle(false, (error as { facts?: { reason?: string } }).facts?.reason),
     );
