@@ -41,7 +41,13 @@ function valuesOf(request: CountRequest): RedisValue[] {
   const { kind, max, capacity, windowMs } = request.limit as WindowLimit;
   const { wanted, lease, settled } = request;
   return [
-    ...[kind, max, capacity, windowMs, wanted, lease, settled.length],
+    kind,
+    max,
+    capacity,
+    windowMs,
+    wanted,
+    lease,
+    settled.length,
     ...settled.flatMap(({ id, used, ageMs }) => [id, used, ageMs]),
   ];
 }

@@ -154,13 +154,13 @@ async function openGateway(
   const gatewayName = createGatewayName();
   const redis = await openSharedRedis(config, journal);
   opened.add(() => redis?.close());
-  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName);
+  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName, redis);
   opened.add(() => tokens.close());
   // Gateways of one log share one set of keys, and therefore accept each other's tickets.
   const issuerPem = exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer")));
   const ticketKey = deriveSealKey(issuerPem, "tickets");
   const orderKey = deriveSealKey(issuerPem, "orders");
-  const fleet = await openFleet(config, gatewayName, journal, orderKey);
+  const fleet = await openFleet(config, gatewayName, journal, orderKey, redis);
   opened.add(() => fleet?.close());
   const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
   const velocity = await openVelocity(config, {
@@ -226,7 +226,7 @@ async function openGateway(
   opened.add(() => webhook?.close());
   opened.add(() => gateway.close());
   const { containment, sessions } = gateway.context;
-  await containment.open(fleet === undefined ? undefined : CONTAINMENT_MS);
+  await containment.open(fleet === undefined ? undefined : CONTAINMENT_MS, redis);
   if (fleet === undefined) {
     for (const { session, at, ...handed } of await tokens.records.readHanded()) {
       sessions.addToken(session, handed, at);
@@ -385,10 +385,11 @@ async function openFleet(
   gateway: string,
   journal: Journal,
   sealKey: Uint8Array,
+  redis: RedisConnections | undefined,
 ): Promise<Fleet | undefined> {
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
-  return new Fleet(store, journal, sealKey);
+  return new Fleet(store, journal, sealKey, redis);
 }
 
 /** `undefined` without Redis in the configuration; the client library is loaded only with it. */

@@ -1,4 +1,7 @@
-/** Milliseconds between two polls: a change at another gateway takes effect here within a second. */
+import { poll } from "./signals.js";
+import type { Wake } from "./signals.js";
+
+/** Milliseconds between two polls without signals: a change at another gateway takes effect here within a second. */
 const POLL_MS = 500;
 
 /** A table whose new entries get increasing numbers. */
@@ -25,20 +28,18 @@ export type Following = {
 };
 
 /**
- * Reads all entries and resolves; then polls for new ones.
+ * Reads all entries and resolves; then polls for new ones, with `wake` as soon as another gateway signals them.
  *
  * @throws the error of the first read
  */
 export async function follow<Entry extends { readonly serial: number }>(
   { readAfter, page }: Followed<Entry>,
   { onEntry, onStale }: FollowListener<Entry>,
-  everyMs: number = POLL_MS,
+  { everyMs = POLL_MS, wake }: { readonly everyMs?: number; readonly wake?: Wake | undefined } = {},
 ): Promise<Following> {
   let last = 0;
   let isStale = false;
   let isStopped = false;
-  let polling: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
 
   const readNew = async (): Promise<void> => {
     for (;;) {
@@ -55,7 +56,7 @@ export async function follow<Entry extends { readonly serial: number }>(
     isStale = failed;
     onStale(failed);
   };
-  const poll = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     try {
       await readNew();
       settle(false);
@@ -65,25 +66,15 @@ export async function follow<Entry extends { readonly serial: number }>(
       settle(true);
     }
   };
-  const wait = (): void => {
-    if (isStopped) return;
-    // Scheduled after the last poll has ended: a slow database gets one query at a time.
-    timer = setTimeout(() => {
-      polling = poll().finally(wait);
-    }, everyMs);
-    timer.unref();
-  };
-
   await readNew();
-  wait();
+  const polling = poll(read, everyMs, wake);
   return {
     get isStale() {
       return isStale;
     },
     stop: async () => {
       isStopped = true;
-      clearTimeout(timer);
-      await polling;
+      await polling.stop();
     },
   };
 }

@@ -168,7 +168,7 @@ export class World {
       await this.#backend.copy?.();
     } else if (step.kind === "copy") await this.#backend.copy?.();
     else if (step.kind === "fail" || step.kind === "empty") await this.#fail(step.kind === "empty");
-    else this.#atGateway(step);
+    else if ("gateway" in step) this.#atGateway(step);
     for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
   }
 
