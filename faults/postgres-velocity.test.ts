@@ -1,5 +1,5 @@
 import { sseFrame, startFakeAgent, startPostgres } from "@countersign/testkit";
-import type { AuditedEntry, FakePiece } from "@countersign/testkit";
+import type { FakePiece } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { gone, idsOf } from "./harness/agent.js";
 import { openRun } from "./harness/client.js";
@@ -10,6 +10,7 @@ import type { GatewayProcess } from "./harness/gateway.js";
 import { checkLog, unreceipted } from "./harness/log.js";
 import { pause, report, scaled, until } from "./harness/scale.js";
 import { createScene } from "./harness/scene.js";
+import { decidedAt, mostWithin } from "./harness/windows.js";
 
 const scene = createScene();
 const GATEWAYS = 3;
@@ -20,26 +21,6 @@ const ROUNDS = scaled(1, 6);
 const POLICY = `${OPEN_POLICY}  velocity:
     - { id: notes, match: { event_type: custom }, max_invocations: ${CAP}, window_seconds: ${WINDOW_SECONDS} }
 `;
-
-/** When an event was decided about, by the id that its receipt was given right then. */
-function decidedAt({ receipt }: AuditedEntry): number {
-  const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  const [, id = ""] = String(receipt["event_id"]).split("_");
-  const time = id.slice(0, 10).split("");
-  return time.reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);
-}
-
-/** The most that any window of so many milliseconds has. */
-function mostWithin(times: readonly number[], windowMs: number): number {
-  const sorted = times.toSorted((one, other) => one - other);
-  let first = 0;
-  let most = 0;
-  sorted.forEach((time, index) => {
-    while (time - (sorted[first] ?? time) >= windowMs) first += 1;
-    most = Math.max(most, index - first + 1);
-  });
-  return most;
-}
 
 test(`one session that is hammered through ${GATEWAYS} processes has one window, also while one of them is killed and starts again and the database falls silent for a moment`, async () => {
   const store = await startPostgres({ settings: { fsync: "on" } });

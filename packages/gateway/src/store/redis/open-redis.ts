@@ -143,9 +143,12 @@ export async function openRedis({
     else journal.error({ code: "REDIS_DOWN", reason }, DOWN[options.whenDown]);
     for (const listener of listeners) listener(isUp);
   };
-  client.on("error", (error: unknown) => {
-    lastReason = reasonOf((error as { lastNodeError?: unknown }).lastNodeError ?? error);
-  });
+  // The second event is that of one node of a Cluster.
+  for (const event of ["error", "node error"]) {
+    client.on(event, (error: unknown) => {
+      lastReason = reasonOf((error as { lastNodeError?: unknown }).lastNodeError ?? error);
+    });
+  }
   client.on("ready", () => {
     figures.reconnects += 1;
   });
