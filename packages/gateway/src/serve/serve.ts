@@ -46,7 +46,6 @@ import type { Tracer } from "../telemetry/tracer.js";
 import { VERSION } from "../base/version.js";
 import { NOTHING_MISSING } from "./own-log.js";
 import type { AcceptedMissing } from "./own-log.js";
-import { findEviction } from "../store/redis/eviction.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import { drainGateway } from "./drain.js";
 import type { DrainResult } from "./drain.js";
@@ -56,6 +55,7 @@ import type { OpenPolicy, OpenReceipts, OpenTokens } from "../control/ports.js";
 import { openEvidenceStore } from "./open-evidence.js";
 import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
+import { openSharedRedis } from "./open-shared-redis.js";
 import { openTokens } from "./open-tokens.js";
 import { openVelocity } from "./open-counts.js";
 import { listen } from "../http/listener.js";
@@ -390,22 +390,6 @@ async function openFleet(
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
   return new Fleet(store, journal, sealKey, redis);
-}
-
-/** `undefined` without Redis in the configuration; the client library is loaded only with it. */
-async function openSharedRedis(
-  { redis: options, receipts }: GatewayConfig,
-  journal: Journal,
-): Promise<RedisConnections | undefined> {
-  if (options === undefined) return undefined;
-  const { openRedis } = await import("../store/redis/open-redis.js");
-  const redis = await openRedis({ options, log: receipts.origin, journal });
-  const eviction = await findEviction(redis);
-  if (eviction !== undefined) {
-    const facts = { code: "REDIS_EVICTS", policy: eviction };
-    journal.warn(facts, "Redis removes keys when its memory is full, so that velocity caps open");
-  }
-  return redis;
 }
 
 /** The key is created when it is first needed; an existing one finds hashes of earlier configurations. */

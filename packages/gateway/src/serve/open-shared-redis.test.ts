@@ -2,7 +2,7 @@ import { startRedis } from "@countersign/testkit";
 import type { RunningRedis } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../config/load.js";
-import { inspectRedis } from "./inspect-redis.js";
+import { inspectRedis } from "./open-shared-redis.js";
 
 let server: RunningRedis;
 beforeAll(async () => {
