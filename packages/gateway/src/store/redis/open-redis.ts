@@ -222,7 +222,8 @@ export async function openRedis({
   await within(Promise.all([opening, signals.open()]), OPEN_MS);
   if (!isUp && options.whenDown === "refuse") {
     await close();
-    throw unavailable(lastReason);
+    const message = `Redis does not respond: ${lastReason}. Fix: check cluster.redis, its login and the server`;
+    throw new CountersignError("ERR_REDIS_UNAVAILABLE", message, { reason: lastReason });
   }
   if (!isUp) journal.error({ code: "REDIS_DOWN", reason: lastReason }, DOWN.degrade);
   checkAgain();
