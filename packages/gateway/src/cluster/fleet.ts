@@ -105,10 +105,15 @@ export class Fleet {
         const news = beats.next(performance.now());
         const isNew = await this.#store.beat({ facts: facts(), ...news });
         // A crash of the database empties its unlogged tables.
-        if (isNew && count > 0) beats.forget();
+        if (isNew && count > 0) {
+          beats.forget();
+          this.#following?.restart();
+        }
         if (count % SWEEP_BEATS === 0) await this.#store.sweep();
       } catch {
         beats.forget();
+        // Orders are read less often where signals wake: the outage is noticed here.
+        this.#following?.restart();
       }
       if (this.#isClosed) return;
       this.#timer = setTimeout(() => {

@@ -46,7 +46,11 @@ export class Containment {
     if (followMs === undefined) return;
     this.#signals = signals;
     // While the store does not answer, the last known agents stay contained.
-    const read = (): Promise<void> => this.#read().catch(() => undefined);
+    const read = (): Promise<boolean> =>
+      this.#read().then(
+        () => true,
+        () => false,
+      );
     this.#polling = poll(read, followMs, signals && { signals, name: SIGNAL });
   }
 

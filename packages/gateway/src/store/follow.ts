@@ -24,6 +24,8 @@ export type FollowListener<Entry> = {
 export type Following = {
   /** True when the last poll failed: there may be entries that are not known here. */
   readonly isStale: boolean;
+  /** Reads all entries again, because the table may have lost its own and begun again with the lowest number. */
+  restart(): void;
   stop(): Promise<void>;
 };
 
@@ -40,8 +42,12 @@ export async function follow<Entry extends { readonly serial: number }>(
   let last = 0;
   let isStale = false;
   let isStopped = false;
+  let isRestarted = false;
 
   const readNew = async (): Promise<void> => {
+    // Not at the call of `restart`: a read under way would set the number again.
+    if (isRestarted) last = 0;
+    isRestarted = false;
     for (;;) {
       const entries = await readAfter(last);
       for (const entry of entries) {
@@ -56,14 +62,16 @@ export async function follow<Entry extends { readonly serial: number }>(
     isStale = failed;
     onStale(failed);
   };
-  const read = async (): Promise<void> => {
+  const read = async (): Promise<boolean> => {
     try {
       await readNew();
       settle(false);
+      return true;
     } catch {
       // After an outage the database may be a restored backup, which gives out the newest numbers again.
       last = 0;
       settle(true);
+      return false;
     }
   };
   await readNew();
@@ -71,6 +79,10 @@ export async function follow<Entry extends { readonly serial: number }>(
   return {
     get isStale() {
       return isStale;
+    },
+    restart: () => {
+      isRestarted = true;
+      polling.wake();
     },
     stop: async () => {
       isStopped = true;

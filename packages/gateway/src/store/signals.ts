@@ -25,15 +25,20 @@ export type Wake = {
 const WOKEN_MS = 10_000;
 
 /** Repeats a read until it is stopped. */
-export type Polling = { stop(): Promise<void> };
+export type Polling = {
+  /** Reads now. */
+  wake(): void;
+  stop(): Promise<void>;
+};
 
 /**
  * Repeats a read, one at a time: every so often, or by signals as soon as something was written.
  *
- * @param read never rejects
+ * @param read never rejects; resolves with false when it failed
  */
-export function poll(read: () => Promise<void>, everyMs: number, wake?: Wake): Polling {
+export function poll(read: () => Promise<boolean>, everyMs: number, wake?: Wake): Polling {
   let reading: Promise<void> | undefined;
+  let didRead = true;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let isListening = false;
@@ -41,7 +46,8 @@ export function poll(read: () => Promise<void>, everyMs: number, wake?: Wake): P
   const wait = (): void => {
     if (isStopped) return;
     // Scheduled after the last read has ended: a slow database gets one query at a time.
-    timer = setTimeout(start, isListening ? (wake?.everyMs ?? WOKEN_MS) : everyMs);
+    const isWoken = isListening && didRead;
+    timer = setTimeout(start, isWoken ? (wake?.everyMs ?? WOKEN_MS) : everyMs);
     timer.unref();
   };
   const start = (): void => {
@@ -52,7 +58,8 @@ export function poll(read: () => Promise<void>, everyMs: number, wake?: Wake): P
       isAskedAgain = true;
       return;
     }
-    reading = read().finally(() => {
+    reading = read().then((result) => {
+      didRead = result;
       reading = undefined;
       if (!isAskedAgain) wait();
       else {
@@ -70,6 +77,7 @@ export function poll(read: () => Promise<void>, everyMs: number, wake?: Wake): P
     },
   });
   return {
+    wake: start,
     stop: async () => {
       isStopped = true;
       end?.();
