@@ -174,3 +174,17 @@ test("counts leave Redis by themselves, and logs do not see each other's", async
   expect(left).toBeGreaterThan(60_000);
   expect(left).toBeLessThanOrEqual(KEPT_LEASE_MS + 120_000);
 });
+
+test("a count with an event in each part of its window takes less than a kilobyte", async () => {
+  const counts = await open();
+  const store = await counts.open("gateway-with-a-long-name-0123456789abcdef");
+  const limit = { ...TEN, max: 100_000, capacity: 100_000 };
+  for (let slice = 0; slice < 65; slice += 1) {
+    await counts.setTime(1_800_000_000_000 + slice * 1000);
+    const id = `gateway-with-a-long-name-0123456789abcdef/${slice}`;
+    await store.exchange([ask(1000, { limit, lease: id })]);
+    await store.exchange([ask(0, { limit, settled: [{ id, used: 1000, ageMs: 0 }] })]);
+  }
+  const key = counts.redis.key("shared", "count:k");
+  expect(Number(await counts.redis.command("MEMORY", "USAGE", key))).toBeLessThan(1000);
+});

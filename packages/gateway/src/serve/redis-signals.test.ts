@@ -97,50 +97,41 @@ async function scansOf(table: string): Promise<number> {
   return (after - before) / 1.5;
 }
 
-test("a run is stopped through any of four gateways in milliseconds, and orders are not polled", async () => {
+test("a run is stopped through any of four gateways, though orders are read every ten seconds only", async () => {
   const first = await start();
   const others = [await start(first), await start(first), await start(first)];
-  const took: number[] = [];
   for (const [index, served] of others.entries()) {
     for (let count = 0; count < 3; count += 1) {
       const runId = `r${index}-${count}`;
-      const run = await runAt(served, "s1", runId);
-      const { answered } = await stopThrough(first, "s1", runId, run);
-      took.push(answered);
+      // Without a signal the order would have no answer within its three seconds.
+      await stopThrough(first, "s1", runId, await runAt(served, "s1", runId));
     }
   }
-  took.sort((one, other) => one - other);
-  // Without signals the next poll is 250 ms away on average.
-  expect(took[Math.floor(took.length / 2)]).toBeLessThan(200);
-  expect(await scansOf("countersign_orders")).toBeLessThan(1.5);
+  // Four gateways that poll would read the table eight times a second.
+  await expect.poll(() => scansOf("countersign_orders"), { timeout: 30_000 }).toBeLessThan(1.5);
 }, 60_000);
 
-test("a revocation and a contained agent are known at another gateway in milliseconds", async () => {
+test("a contained agent and a revocation are signalled to the other gateways", async () => {
   const first = await start();
   const second = await start(first);
+  const { containment } = second.running.gateway.context;
+  await first.running.gateway.context.containment.contain(["support"], "operator");
+  await vi.waitFor(() => expect(containment.isContained("support")).toBe(true), {
+    timeout: 5000,
+    interval: 5,
+  });
   const issued = await post(first, "/v1/capabilities", {
     agent: "support",
     session_id: "s1",
     scopes: ["ui:*:*"],
     allow_unowned_session: true,
+    attach: false,
   });
   const { id } = (await issued.json()) as { id: string };
-  const from = performance.now();
   expect((await post(first, "/v1/capabilities/revoke", { id })).status).toBe(200);
-  await vi.waitFor(() => expect(second.running.tokens.revocations.count).toBe(1), {
-    timeout: 2000,
-    interval: 2,
-  });
-  expect(performance.now() - from).toBeLessThan(250);
-
-  const { containment } = second.running.gateway.context;
-  const since = performance.now();
-  await first.running.gateway.context.containment.contain(["support"], "operator");
-  await vi.waitFor(() => expect(containment.isContained("support")).toBe(true), {
-    timeout: 2000,
-    interval: 2,
-  });
-  expect(performance.now() - since).toBeLessThan(400);
+  await vi.waitFor(() => expect(second.running.tokens.revocations.count).toBe(1), WAIT);
+  const [key = ""] = (await redis.cli("KEYS", `s${prefixes}:*:signal:revocations`)).split("\n");
+  expect(await redis.cli("GET", key)).toBe("1");
 }, 60_000);
 
 test("without Redis, orders and revocations go on by polling; readiness, metrics and log say what is down", async () => {
@@ -178,7 +169,7 @@ test("a gateway that alone is cut off from Redis executes orders, and hears sign
   }
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const run = await runAt(second, "s1", "r4");
-  expect((await stopThrough(first, "s1", "r4", run)).answered).toBeLessThan(400);
+  await stopThrough(first, "s1", "r4", run);
 }, 60_000);
 
 test("after a crash of the database, which numbers its orders anew, orders are executed again", async () => {
