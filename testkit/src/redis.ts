@@ -218,14 +218,18 @@ export type RunningRedisCluster = {
 };
 
 /** Starts a Redis Cluster of three primaries, which share the slots. */
-export async function startRedisCluster(): Promise<RunningRedisCluster> {
+export async function startRedisCluster({
+  user,
+}: Pick<RedisOptions, "user"> = {}): Promise<RunningRedisCluster> {
   const settings = ["cluster-enabled yes", "cluster-node-timeout 1000"];
   const nodes: RunningRedis[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.stop()));
   };
   try {
-    for (let count = 0; count < 3; count += 1) nodes.push(await startRedis({ settings }));
+    for (let count = 0; count < 3; count += 1) {
+      nodes.push(await startRedis({ settings, ...(user === undefined ? {} : { user }) }));
+    }
     const [first, ...others] = nodes as [RunningRedis, ...RunningRedis[]];
     await first.cli(
       "--cluster",
@@ -242,9 +246,10 @@ export async function startRedisCluster(): Promise<RunningRedisCluster> {
         await delay(40);
       }
     }
+    const login = user === undefined ? "" : `${user.name}:${user.password}@`;
     return {
       nodes,
-      url: `redis://${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`,
+      url: `redis://${login}${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`,
       stop,
     };
   } catch (error) {

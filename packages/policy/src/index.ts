@@ -63,6 +63,7 @@ export type {
   CounterKeys,
 } from "./counters/book.js";
 export { createVelocityCounter } from "./counters/counter.js";
+export { WINDOW_SLICES } from "./counters/window.js";
 export type { VelocityCounter, VelocitySnapshot } from "./counters/counter.js";
 export { changesInterface, SurfacePayloads } from "./surface/payload.js";
 export { addSurface } from "./surface/view.js";

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startPostgres, startRedis } from "@countersign/testkit";
 import { loadConfig, startGateway } from "@countersign/gateway";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -110,9 +111,16 @@ test("the agent, the configuration and the policy of the file work together: tex
     .replace("http://agent:8000/", `http://127.0.0.1:${port}/`)
     .replace("/etc/countersign-policy/", join(deploy, "helm/countersign/files/"))
     .replace("/var/lib/countersign", folder);
+  const [postgres, redis] = [
+    await startPostgres(),
+    await startRedis({ user: { name: "gateway", password: "secret", rules: "~* &* +@all" } }),
+  ];
   const config = loadConfig(text, {
     file: join(folder, "countersign.yaml"),
-    environment: { COUNTERSIGN_STORE: `sqlite:${folder}/receipts` },
+    environment: {
+      COUNTERSIGN_STORE: postgres.url,
+      COUNTERSIGN_REDIS: redis.url,
+    },
   });
   const running = await startGateway(config);
   try {
@@ -135,6 +143,7 @@ test("the agent, the configuration and the policy of the file work together: tex
     expect(shown).toContain("RUN_FINISHED");
   } finally {
     await running.close();
+    await Promise.all([postgres.stop(), redis.stop()]);
     agent.kill();
     rmSync(folder, { recursive: true });
   }

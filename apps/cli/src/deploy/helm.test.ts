@@ -77,7 +77,11 @@ const loaded = (data: JsonValue | undefined) => {
   const files = data as Record<string, string>;
   const { file: _file, ...config } = loadConfig(files["countersign.yaml"] ?? "", {
     file: "/etc/countersign/countersign.yaml",
-    environment: { COUNTERSIGN_STORE: "postgres://h/d", POD_IP: "10.1.2.3" },
+    environment: {
+      COUNTERSIGN_STORE: "postgres://h/d",
+      COUNTERSIGN_REDIS: "redis://:secret@cache",
+      POD_IP: "10.1.2.3",
+    },
   });
   return { config, policy: compilePolicy(loadPolicy(files["policy.yaml"] ?? "")).hash };
 };
@@ -111,6 +115,19 @@ test("values reach the configuration, the policy, the image and the pods", () =>
   expect(files.get("pod-monitor.yaml")).toMatchObject({ kind: "PodMonitor" });
   const closed = merge(sample, { networkPolicy: { enabled: false } }) as JsonObject;
   expect(render(closed).has("network-policy.yaml")).toBe(false);
+});
+
+test("with a secret for Redis, the gateways get its address and the rest of the block", () => {
+  expect(loaded(render(sample).get("configmap.yaml")?.["data"]).config.redis).toBeUndefined();
+  const values = { redisSecret: { name: "cache" }, cluster: { when_down: "degrade" } };
+  const files = render(merge(sample, values) as JsonObject);
+  expect(loaded(files.get("configmap.yaml")?.["data"]).config.redis).toMatchObject({
+    addresses: [{ host: "cache", port: 6379 }],
+    password: "secret",
+    whenDown: "degrade",
+  });
+  const pod = JSON.stringify(files.get("deployment.yaml"));
+  expect(pod).toContain('{"name":"cache","key":"address"}');
 });
 
 test("the schema accepts the sample and names what is missing or wrong", () => {

@@ -42,7 +42,7 @@ async function follow(store: ReturnType<typeof createStore>) {
   followed = await followRevocations(
     store,
     { onRevoked, onStale: (stale) => void told.push(stale) },
-    5,
+    { everyMs: 5 },
   );
   return { heard, told, followed };
 }

@@ -112,7 +112,7 @@ test("a database that stops responding is noticed, known revocations stay, and f
   const followed = await followRevocations(
     store,
     { onRevoked: ({ capability_id: id }) => void heard.add(id), onStale: () => {} },
-    10,
+    { everyMs: 10 },
   );
   await direct.revoke([revocation("before")]);
   await vi.waitFor(() => expect(heard).toContain("before"), 5000);

@@ -30,6 +30,9 @@ export type SharedRevocationsOptions = {
   readonly answerMs?: number;
 };
 
+/** The signal that there are new revocations. */
+export const REVOCATIONS_SIGNAL = "revocations";
+
 /** Revocations per read. */
 export const PAGE = 1000;
 
@@ -96,18 +99,18 @@ function unavailable(): CountersignError<"ERR_REVOCATIONS_UNAVAILABLE"> {
 }
 
 /**
- * Reads all existing revocations, resolves, and then polls for new ones.
+ * Reads all existing revocations, resolves, and then follows new ones.
  *
  * @throws CountersignError `ERR_REVOCATIONS_UNAVAILABLE` when the first read fails
  */
 export function followRevocations(
   shared: Pick<SharedRevocations, "readAfter">,
   listener: Pick<FollowListener<never>, "onStale"> & { onRevoked(revocation: Revocation): void },
-  everyMs?: number,
+  options?: Parameters<typeof follow>[2],
 ): Promise<Following> {
   return follow(
     { readAfter: (serial) => shared.readAfter(serial), page: PAGE },
     { ...listener, onEntry: ({ revocation }) => listener.onRevoked(revocation) },
-    everyMs,
+    options,
   );
 }

@@ -13,11 +13,16 @@ import { ORDER_PAGE } from "./fleet-store.js";
 import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-store.js";
 import { follow } from "../store/follow.js";
 import type { Following } from "../store/follow.js";
+import type { Signals } from "../store/signals.js";
 import type { FleetOrder, OrderAnswer, SignStopped, StopOrder } from "../sessions/orders.js";
 import { readOperator, sealOperator } from "./order-operator.js";
 import { OrderSlots } from "./order-slots.js";
 import { SessionBeats } from "./session-beats.js";
 import { stopRuns } from "../sessions/orders.js";
+
+/** The signals that there are new orders, and that an order (its id) has a new answer. */
+const ORDERS_SIGNAL = "orders";
+const ANSWERS_SIGNAL = "answers";
 
 const BEAT_MS = 1000;
 /** Heartbeats between two sweeps. */
@@ -47,13 +52,27 @@ export class Fleet {
   #beating: Promise<void> = Promise.resolve();
   #following: Following | undefined;
   readonly #slots = new OrderSlots();
+  readonly #signals: Signals | undefined;
+  readonly #endListening: (() => void) | undefined;
+  /** By order: wakes its sender to read the answers. */
+  readonly #answered = new Map<string, () => void>();
   #signStopped: SignStopped | undefined;
   #isClosed = false;
   #isSilent = false;
 
-  /** @param sealKey shared by all gateways of the log */
-  constructor(store: FleetStore, journal: Journal, sealKey: Uint8Array) {
+  /**
+   * @param sealKey shared by all gateways of the log
+   * @param signals wakes gateways for orders and answers; without it they poll
+   */
+  constructor(store: FleetStore, journal: Journal, sealKey: Uint8Array, signals?: Signals) {
     this.#store = store;
+    this.#signals = signals;
+    this.#endListening = signals?.listen(ANSWERS_SIGNAL, {
+      onSignal: (id) => this.#answered.get(id)?.(),
+      onListening: () => {
+        for (const read of this.#answered.values()) read();
+      },
+    });
     this.#seal = createTicketSeal(sealKey, MAX_SEALED);
     this.#journal = journal;
   }
@@ -78,6 +97,7 @@ export class Fleet {
           if (!isStale) void this.#loadTokens(sessions).catch(() => undefined);
         },
       },
+      { wake: this.#signals && { signals: this.#signals, name: ORDERS_SIGNAL } },
     );
     isKnown = false;
     const beat = async (count: number): Promise<void> => {
@@ -85,10 +105,15 @@ export class Fleet {
         const news = beats.next(performance.now());
         const isNew = await this.#store.beat({ facts: facts(), ...news });
         // A crash of the database empties its unlogged tables.
-        if (isNew && count > 0) beats.forget();
+        if (isNew && count > 0) {
+          beats.forget();
+          this.#following?.restart();
+        }
         if (count % SWEEP_BEATS === 0) await this.#store.sweep();
       } catch {
         beats.forget();
+        // Orders are read less often where signals wake: the outage is noticed here.
+        this.#following?.restart();
       }
       if (this.#isClosed) return;
       this.#timer = setTimeout(() => {
@@ -171,6 +196,7 @@ export class Fleet {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#endListening?.();
     clearTimeout(this.#timer);
     await this.#beating;
     clearTimeout(this.#timer);
@@ -192,10 +218,25 @@ export class Fleet {
       const members = await this.#store.members();
       if (members.length === 0) return { answers: [], missing: 0 };
       this.#markDone(id);
+      let wake = (): void => {};
+      let isAwake = false;
+      this.#answered.set(id, () => {
+        isAwake = true;
+        wake();
+      });
       await this.#store.order(id, order);
+      this.#signals?.signal(ORDERS_SIGNAL, "");
       const until = performance.now() + ANSWERS_MS;
       for (;;) {
-        await new Promise((resolve) => setTimeout(resolve, ANSWERS_STEP_MS));
+        if (!isAwake) {
+          await within(
+            new Promise<void>((resolve) => {
+              wake = resolve;
+            }),
+            ANSWERS_STEP_MS,
+          );
+        }
+        isAwake = false;
         const answers = await this.#store.answers(id);
         const answered = new Set(answers.map(({ gateway }) => gateway));
         const missing = members.filter((one) => !answered.has(one.id)).length;
@@ -204,6 +245,7 @@ export class Fleet {
         }
       }
     } finally {
+      this.#answered.delete(id);
       free();
     }
   }
@@ -252,6 +294,7 @@ export class Fleet {
     const signs =
       signed !== undefined && (await Promise.race([signed, delay(SIGN_MS, true, { ref: false })]));
     await this.#store.answer(id, { stopped, ...(signs ? { signs } : {}) });
+    this.#signals?.signal(ANSWERS_SIGNAL, id);
   }
 
   /** Executes an order and returns the stopped runs; `undefined` when it cannot be read. */

@@ -129,3 +129,20 @@ export async function openPostgresCounts(
     close: () => database.close(),
   };
 }
+
+const LIVE = `SELECT 1 FROM countersign_velocity WHERE log = $1 AND empty_at >= ${NOW} LIMIT 1`;
+
+/** True when the database has counts of velocity caps that are not empty. */
+export async function hasPostgresVelocity({
+  url,
+  name,
+  answerMs = ANSWER_MS,
+}: Pick<PostgresCountsOptions, "url" | "name" | "answerMs">): Promise<boolean> {
+  const { unavailable } = TABLES.velocity;
+  const database = await openTables({ url, connections: 1, answerMs, failure: unavailable });
+  try {
+    return (await database.query(LIVE, [name])).length > 0;
+  } finally {
+    await database.close();
+  }
+}

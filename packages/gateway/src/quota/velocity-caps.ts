@@ -10,6 +10,8 @@ import type { CountTable, LeasedCountsOptions } from "./leased-counts.js";
 export const LEASE_MS = 5000;
 /** How much longer they count as granted: clocks may run a fifth faster or slower than the database's. */
 const GRACE_MS = 1000;
+/** How long granted events count as granted without a report. */
+export const KEPT_LEASE_MS = LEASE_MS + GRACE_MS;
 
 /** A lease that counts as used from a time on, when its gateway did not report. */
 type EndingLease = Lease & { readonly until: number };
@@ -71,7 +73,7 @@ export function grantVelocity(
   const given = Math.max(0, Math.min(wanted, Math.floor(limit.capacity - used)));
   const others = open.filter((one) => one.gateway !== gateway).reduce(sum, 0);
   if (given > 0) {
-    open.push({ id: lease, gateway, events: given, until: now + LEASE_MS + GRACE_MS });
+    open.push({ id: lease, gateway, events: given, until: now + KEPT_LEASE_MS });
   }
   return {
     count: { counted: counter.toJSON(), leases: open },
@@ -83,24 +85,42 @@ export function grantVelocity(
 export function emptyAt({ kind, max, capacity, windowMs }: WindowLimit, now: number): number {
   // A window's oldest slice counts as a whole, and a bucket drains its whole debt at its rate.
   const span = kind === "bucket" ? (windowMs * Math.max(1, capacity)) / max : windowMs;
-  return now + LEASE_MS + GRACE_MS + 2 * span;
+  return now + KEPT_LEASE_MS + 2 * span;
 }
+
+/** The longest time in milliseconds until a count forgets an event. */
+export function spanOf({ kind, max, capacity, windowMs }: WindowLimit): number {
+  // A bucket drains its whole debt at its rate.
+  return kind === "bucket" ? (windowMs * Math.max(1, capacity)) / max : windowMs;
+}
+
+/** Counts of short caps in a store of their own. */
+export type ShortCounts = LeasedCountsOptions & {
+  /** Caps whose count forgets an event within this time, in milliseconds. */
+  readonly spanMs: number;
+};
 
 /** The velocity caps of sessions and agents, over all gateways. */
 export class VelocityCaps {
   readonly #counts: LeasedCounts;
+  readonly #short: LeasedCounts | undefined;
+  readonly #shortMs: number;
   /** By limit: a reloaded policy continues with the reserved events. */
   readonly #tables = new Map<string, CountTable>();
 
-  constructor(options: LeasedCountsOptions) {
+  /** @param short the counts of short caps, where another store has them */
+  constructor(options: LeasedCountsOptions, short?: ShortCounts) {
     this.#counts = new LeasedCounts(VELOCITY, options);
+    this.#short = short && new LeasedCounts(VELOCITY, short);
+    this.#shortMs = short?.spanMs ?? 0;
   }
 
   /** The counts of a limit; `undefined` for a limit per connection, which its own gateway counts. */
   of(limit: VelocityLimit): SharedCounts | undefined {
     if (limit.scope === "connection") return undefined;
-    const counts = this.#counts;
-    const table = this.#tableOf(limit);
+    const counts =
+      this.#short !== undefined && spanOf(limit) <= this.#shortMs ? this.#short : this.#counts;
+    const table = this.#tableOf(limit, counts);
     const { reserved } = table;
     return {
       used: (key) => reserved.get(key)?.used(limit, counts.now()) ?? Number.POSITIVE_INFINITY,
@@ -117,15 +137,17 @@ export class VelocityCaps {
   }
 
   /** Returns all events. */
-  close(): Promise<void> {
-    return this.#counts.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#counts.close(), this.#short?.close()]);
   }
 
-  #tableOf({ id, kind, windowMs, scope }: VelocityLimit): CountTable {
+  #tableOf({ id, kind, windowMs, scope }: VelocityLimit, counts: LeasedCounts): CountTable {
     const name = JSON.stringify([id, kind, windowMs, scope]);
     const storeKey = (key: string): string => sha256Hex(JSON.stringify([name, key]));
-    const table = this.#tables.get(name) ?? { reserved: new Map(), storeKey };
-    this.#tables.set(name, table);
+    // A changed bucket may move to the other store: what is reserved in one is not in the other.
+    const place = counts === this.#short ? `short ${name}` : name;
+    const table = this.#tables.get(place) ?? { reserved: new Map(), storeKey };
+    this.#tables.set(place, table);
     return table;
   }
 }

@@ -1,10 +1,15 @@
 import { CountersignError } from "@countersign/core";
 import type { Clock, Journal } from "../base/ports.js";
 import type { KeyedStore } from "../store/keyed-store.js";
+import { poll } from "../store/signals.js";
+import type { Polling, Signals } from "../store/signals.js";
 import "../base/errors.js";
 
 /** The partition of contained agents in the keyed store. */
 export const CONTAINED_AGENTS = "contained-agents";
+
+/** The signal that agents were contained or resumed. */
+const SIGNAL = "contained";
 
 /** An agent that gets no new runs, and the operator who decided that. */
 export type Contained = {
@@ -23,7 +28,8 @@ export class Containment {
   readonly #store: Pick<KeyedStore, "claim" | "write">;
   readonly #clock: Clock;
   readonly #journal: Journal;
-  #timer: NodeJS.Timeout | undefined;
+  #polling: Polling | undefined;
+  #signals: Signals | undefined;
 
   constructor(
     store: Pick<KeyedStore, "claim" | "write">,
@@ -34,13 +40,18 @@ export class Containment {
     this.#journal = journal;
   }
 
-  /** Reads the contained agents; with `followMs`, again and again, for those of other gateways. */
-  async open(followMs?: number): Promise<void> {
+  /** Reads the contained agents; with `followMs`, again and again or by signals, for those of other gateways. */
+  async open(followMs?: number, signals?: Signals): Promise<void> {
     await this.#read();
     if (followMs === undefined) return;
+    this.#signals = signals;
     // While the store does not answer, the last known agents stay contained.
-    this.#timer = setInterval(() => void this.#read().catch(() => undefined), followMs);
-    this.#timer.unref();
+    const read = (): Promise<boolean> =>
+      this.#read().then(
+        () => true,
+        () => false,
+      );
+    this.#polling = poll(read, followMs, signals && { signals, name: SIGNAL });
   }
 
   /** The contained agents. */
@@ -79,6 +90,7 @@ export class Containment {
     }));
     try {
       await this.#store.write(CONTAINED_AGENTS, rows);
+      this.#signals?.signal(SIGNAL, "");
       return true;
     } catch {
       this.#journal.error(
@@ -94,13 +106,14 @@ export class Containment {
     if (!this.#contained.has(agent)) return false;
     // The store first: if it fails, the agent stays contained here too.
     await this.#store.write(CONTAINED_AGENTS, [], [{ kind: "contained", id: agent }]);
+    this.#signals?.signal(SIGNAL, "");
     this.#contained = new Map([...this.#contained].filter(([name]) => name !== agent));
     return true;
   }
 
   /** Stops following the store. */
   close(): void {
-    clearInterval(this.#timer);
+    void this.#polling?.stop();
   }
 
   async #read(): Promise<void> {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { BUDGETS } from "../quota/token-budgets.js";
+import { VELOCITY } from "../quota/velocity-caps.js";
 import { CAPABILITY_RECORDS } from "../access/capability-records.js";
 import { CONTAINED_AGENTS } from "../runs/containment.js";
 import type { GatewayConfig } from "../config/config.js";
@@ -16,7 +17,7 @@ import { openSqliteKeyedStore, wasSqliteStoreUsed } from "../store/sqlite/open-s
 import type { Clock } from "../base/ports.js";
 
 /** Partitions whose rows have an end of their own, or none. */
-const KEPT = [BUDGETS.partition, CAPABILITY_RECORDS, CONTAINED_AGENTS];
+const KEPT = [BUDGETS.partition, VELOCITY.partition, CAPABILITY_RECORDS, CONTAINED_AGENTS];
 
 const HOUR_MS = 3_600_000;
 

@@ -11,13 +11,18 @@ import { CapabilityRecords } from "../access/capability-records.js";
 import { createTicketSeal, deriveSealKey } from "../access/ticket-seal.js";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
 import { BUDGETS, TokenBudgets } from "../quota/token-budgets.js";
-import { followRevocations, openSharedRevocations } from "../access/shared-revocations.js";
+import {
+  followRevocations,
+  openSharedRevocations,
+  REVOCATIONS_SIGNAL,
+} from "../access/shared-revocations.js";
 import { IssuedTokens } from "../access/capabilities.js";
 import { appendRevocation, readRevocationFile } from "../access/revocation-file.js";
 import type { SharedRevocations } from "../access/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
 import type { Following } from "../store/follow.js";
 import type { KeyedStore } from "../store/keyed-store.js";
+import type { Signals } from "../store/signals.js";
 import { readRetiredIssuers } from "../keys/issuer-rotation.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock, Journal } from "../base/ports.js";
@@ -33,6 +38,7 @@ export async function openTokens(
   journal: Journal,
   ledger: KeyedStore,
   gateway: string,
+  signals?: Signals,
 ): Promise<OpenTokens> {
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
@@ -46,7 +52,7 @@ export async function openTokens(
       : [];
   const revocations = createRevocationList(known);
   const issued = new IssuedTokens();
-  const shared = await openShared(config, { revocations, issued, journal, clock });
+  const shared = await openShared(config, { revocations, issued, journal, clock, signals });
   const store = await openCounts(BUDGETS, config, { gateway, ledger, clock }).catch(
     async (error: unknown) => {
       await shared?.followed.stop();
@@ -145,7 +151,10 @@ export async function openTokens(
       // Effective here at once, even if it cannot be stored: the operator wants the token dead.
       revocations.revoke(revocation);
       const kept = await Promise.allSettled([
-        shared?.store.revoke([revocation]),
+        shared?.store
+          .revoke([revocation])
+          // After the row: a gateway that reads before it would find nothing.
+          .then(() => signals?.signal(REVOCATIONS_SIGNAL, "")),
         revocationFile === undefined ? undefined : appendRevocation(revocationFile, revocation),
       ]);
       for (const result of kept) if (result.status === "rejected") throw result.reason;
@@ -202,6 +211,7 @@ type TokenFacts = {
   readonly issued: IssuedTokens;
   readonly journal: Journal;
   readonly clock: Clock;
+  readonly signals: Signals | undefined;
 };
 
 const HOUR_MS = 3_600_000;
@@ -211,12 +221,14 @@ const KEEP_SECONDS = 86_400;
 /** Opens the shared revocations; all earlier ones are known when this resolves. */
 async function openShared(
   { receipts }: GatewayConfig,
-  { revocations: list, issued, journal, clock }: TokenFacts,
+  { revocations: list, issued, journal, clock, signals }: TokenFacts,
 ): Promise<Shared | undefined> {
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openSharedRevocations({ url: receipts.store, name: receipts.origin });
   try {
-    const followed = await followRevocations(store, {
+    // `capability revoke` writes without a signal, and its revocations apply within a second too.
+    const wake = signals && { signals, name: REVOCATIONS_SIGNAL, everyMs: 1000 };
+    const listener: Parameters<typeof followRevocations>[1] = {
       onRevoked: (revocation) => {
         list.revoke(revocation);
         const { capability_id: id } = revocation;
@@ -236,7 +248,8 @@ async function openShared(
             "the database of revocations responds again",
           );
       },
-    });
+    };
+    const followed = await followRevocations(store, listener, { wake });
     const forget = (): void => {
       const before = Math.floor(clock.now() / 1000) - KEEP_SECONDS;
       void store.forget(before).catch(() => undefined);

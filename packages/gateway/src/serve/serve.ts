@@ -56,6 +56,7 @@ import type { OpenPolicy, OpenReceipts, OpenTokens } from "../control/ports.js";
 import { openEvidenceStore } from "./open-evidence.js";
 import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
+import { openSharedRedis } from "./open-shared-redis.js";
 import { openTokens } from "./open-tokens.js";
 import { openVelocity } from "./open-counts.js";
 import { listen } from "../http/listener.js";
@@ -154,13 +155,13 @@ async function openGateway(
   const gatewayName = createGatewayName();
   const redis = await openSharedRedis(config, journal);
   opened.add(() => redis?.close());
-  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName);
+  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName, redis);
   opened.add(() => tokens.close());
   // Gateways of one log share one set of keys, and therefore accept each other's tickets.
   const issuerPem = exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer")));
   const ticketKey = deriveSealKey(issuerPem, "tickets");
   const orderKey = deriveSealKey(issuerPem, "orders");
-  const fleet = await openFleet(config, gatewayName, journal, orderKey);
+  const fleet = await openFleet(config, gatewayName, journal, orderKey, redis);
   opened.add(() => fleet?.close());
   const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
   const velocity = await openVelocity(config, {
@@ -169,6 +170,7 @@ async function openGateway(
     clock: SYSTEM_CLOCK,
     journal,
     telemetry,
+    redis,
   });
   opened.add(() => velocity.close());
   const evidence = await openEvidenceStore(config, {
@@ -230,7 +232,7 @@ async function openGateway(
   opened.add(() => webhook?.close());
   opened.add(() => gateway.close());
   const { containment, sessions } = gateway.context;
-  await containment.open(fleet === undefined ? undefined : CONTAINMENT_MS);
+  await containment.open(fleet === undefined ? undefined : CONTAINMENT_MS, redis);
   if (fleet === undefined) {
     for (const { session, at, ...handed } of await tokens.records.readHanded()) {
       sessions.addToken(session, handed, at);
@@ -404,20 +406,11 @@ async function openFleet(
   gateway: string,
   journal: Journal,
   sealKey: Uint8Array,
+  redis: RedisConnections | undefined,
 ): Promise<Fleet | undefined> {
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
-  return new Fleet(store, journal, sealKey);
-}
-
-/** `undefined` without Redis in the configuration; the client library is loaded only with it. */
-async function openSharedRedis(
-  { redis: options, receipts }: GatewayConfig,
-  journal: Journal,
-): Promise<RedisConnections | undefined> {
-  if (options === undefined) return undefined;
-  const { openRedis } = await import("../store/redis/open-redis.js");
-  return openRedis({ options, log: receipts.origin, journal });
+  return new Fleet(store, journal, sealKey, redis);
 }
 
 /** The key is created when it is first needed; an existing one finds hashes of earlier configurations. */

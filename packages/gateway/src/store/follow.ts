@@ -1,4 +1,7 @@
-/** Milliseconds between two polls: a change at another gateway takes effect here within a second. */
+import { poll } from "./signals.js";
+import type { Wake } from "./signals.js";
+
+/** Milliseconds between two polls without signals: a change at another gateway takes effect here within a second. */
 const POLL_MS = 500;
 
 /** A table whose new entries get increasing numbers. */
@@ -21,26 +24,30 @@ export type FollowListener<Entry> = {
 export type Following = {
   /** True when the last poll failed: there may be entries that are not known here. */
   readonly isStale: boolean;
+  /** Reads all entries again, because the table may have lost its own and begun again with the lowest number. */
+  restart(): void;
   stop(): Promise<void>;
 };
 
 /**
- * Reads all entries and resolves; then polls for new ones.
+ * Reads all entries and resolves; then polls for new ones, with `wake` as soon as another gateway signals them.
  *
  * @throws the error of the first read
  */
 export async function follow<Entry extends { readonly serial: number }>(
   { readAfter, page }: Followed<Entry>,
   { onEntry, onStale }: FollowListener<Entry>,
-  everyMs: number = POLL_MS,
+  { everyMs = POLL_MS, wake }: { readonly everyMs?: number; readonly wake?: Wake | undefined } = {},
 ): Promise<Following> {
   let last = 0;
   let isStale = false;
   let isStopped = false;
-  let polling: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
+  let isRestarted = false;
 
   const readNew = async (): Promise<void> => {
+    // Not at the call of `restart`: a read under way would set the number again.
+    if (isRestarted) last = 0;
+    isRestarted = false;
     for (;;) {
       const entries = await readAfter(last);
       for (const entry of entries) {
@@ -55,35 +62,31 @@ export async function follow<Entry extends { readonly serial: number }>(
     isStale = failed;
     onStale(failed);
   };
-  const poll = async (): Promise<void> => {
+  const read = async (): Promise<boolean> => {
     try {
       await readNew();
       settle(false);
+      return true;
     } catch {
       // After an outage the database may be a restored backup, which gives out the newest numbers again.
       last = 0;
       settle(true);
+      return false;
     }
   };
-  const wait = (): void => {
-    if (isStopped) return;
-    // Scheduled after the last poll has ended: a slow database gets one query at a time.
-    timer = setTimeout(() => {
-      polling = poll().finally(wait);
-    }, everyMs);
-    timer.unref();
-  };
-
   await readNew();
-  wait();
+  const polling = poll(read, everyMs, wake);
   return {
     get isStale() {
       return isStale;
     },
+    restart: () => {
+      isRestarted = true;
+      polling.wake();
+    },
     stop: async () => {
       isStopped = true;
-      clearTimeout(timer);
-      await polling;
+      await polling.stop();
     },
   };
 }

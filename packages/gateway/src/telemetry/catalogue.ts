@@ -128,6 +128,12 @@ export const METRICS = {
   countersign_velocity_stale: gauge(
     "1 while the database in which gateways count together does not answer",
   ),
+  countersign_velocity_degraded: gauge(
+    "1 while this gateway counts caps of up to a minute alone, because Redis is down",
+  ),
+  countersign_velocity_losses_total: counter(
+    "Times that Redis had lost counts, so that caps of up to a minute were closed for one window",
+  ),
   countersign_log_pending_entries: gauge("Appends under way in the log"),
   countersign_store_entries: gauge("Entries in the log"),
   countersign_store_index_lag_entries: gauge("Entries the index of an embedded store is behind"),

@@ -70,7 +70,7 @@ async function readSamples(
   telemetry: Telemetry,
   sources: MetricSources,
 ): Promise<Map<MetricName, readonly Sample[]>> {
-  const { tracer, receipts, sockets } = telemetry;
+  const { tracer, receipts, sockets, velocity, shortVelocity } = telemetry;
   const open = [...telemetry.openRuns];
   const [entries, connections, indexed, evidenceBytes] = await Promise.all([
     askedFor(sources.entries()),
@@ -123,9 +123,11 @@ async function readSamples(
     ["countersign_evidence_records_total", evidenceCounts(sources.evidence())],
     ["countersign_evidence_bytes", one(evidenceBytes)],
     ["countersign_ledger_failures_total", one(telemetry.ledger.failures)],
-    ["countersign_velocity_waits_total", one(telemetry.velocity.waits)],
-    ["countersign_velocity_failures_total", one(telemetry.velocity.failures)],
-    ["countersign_velocity_stale", one(Number(telemetry.velocity.isSilent))],
+    ["countersign_velocity_waits_total", one(velocity.waits + shortVelocity.waits)],
+    ["countersign_velocity_failures_total", one(velocity.failures + shortVelocity.failures)],
+    ["countersign_velocity_stale", one(Number(velocity.isSilent || shortVelocity.isSilent))],
+    ["countersign_velocity_degraded", one(Number(shortVelocity.isDegraded))],
+    ["countersign_velocity_losses_total", one(shortVelocity.losses)],
     ["countersign_log_pending_entries", one(sources.pending())],
     ["countersign_store_entries", one(entries)],
     [

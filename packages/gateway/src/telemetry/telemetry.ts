@@ -45,6 +45,8 @@ export type Telemetry = {
   readonly ledger: { failures: number };
   /** Metrics of limits that gateways count together. */
   readonly velocity: LeaseFigures;
+  /** The same of limits in Redis; `isDegraded` while this gateway counts them alone. */
+  readonly shortVelocity: LeaseFigures & { losses: number; isDegraded: boolean };
   /** Open sockets, and queued client messages. */
   readonly sockets: { open: number; queued: number };
   /** Streams that a client resumed. */
@@ -76,6 +78,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     scrub: { checked: 0, damages: 0 },
     ledger: { failures: 0 },
     velocity: { waits: 0, failures: 0, isSilent: false },
+    shortVelocity: { waits: 0, failures: 0, isSilent: false, losses: 0, isDegraded: false },
     sockets: { open: 0, queued: 0 },
     reconnects: { taken: 0 },
     relays: { open: 0, results: new Tally() },

@@ -58,7 +58,7 @@ const PUT = createScript("redis.call('SET', KEYS[1], ARGV[1]) return redis.call(
 
 test("a script runs by its hash, and again after the server forgot it", async () => {
   const redis = await open({ redis: server.url });
-  const key = redis.key("counts", "a");
+  const key = redis.key("shared", "a");
   expect(await redis.run(PUT, [key], ["1"])).toBe("1");
   await server.cli("SCRIPT", "FLUSH");
   expect(await redis.run(PUT, [key], ["2"])).toBe("2");
@@ -78,7 +78,7 @@ test("two logs on one Redis have no key and no signal in common", async () => {
     await open({ redis: server.url }),
     await open({ redis: server.url }, "other"),
   ];
-  expect(one.key("counts", "a")).not.toBe(other.key("counts", "a"));
+  expect(one.key("shared", "a")).not.toBe(other.key("shared", "a"));
   const heard: string[] = [];
   const listener = { onSignal: (text: string) => void heard.push(text), onListening: () => {} };
   other.listen("orders", { ...listener, onSignal: (text) => heard.push(`other ${text}`) });
@@ -94,16 +94,31 @@ test("a listener knows when signals may have been lost, and hears the later ones
   const heard: string[] = [];
   redis.listen("orders", {
     onSignal: (text) => void heard.push(text),
-    onListening: () => void heard.push("listening"),
+    onListening: (isListening) => void heard.push(isListening ? "listening" : "deaf"),
   });
   await expect.poll(() => heard).toEqual(["listening"]);
   await own.crash();
   await expect.poll(() => redis.isListening).toBe(false);
   await own.start();
-  await expect.poll(() => heard).toEqual(["listening", "listening"]);
+  await expect.poll(() => heard).toEqual(["listening", "deaf", "listening"]);
   await expect.poll(() => redis.isUp).toBe(true);
   redis.signal("orders", "x");
-  await expect.poll(() => heard).toEqual(["listening", "listening", "x"]);
+  await expect.poll(() => heard).toEqual(["listening", "deaf", "listening", "x"]);
+});
+
+test("a signal that was lost on its way is found by its number within two seconds", async () => {
+  const own = await start(startRedis());
+  const redis = await open({ redis: own.url });
+  let heard = 0;
+  redis.listen("orders", { onSignal: () => (heard += 1), onListening: () => {} });
+  await expect.poll(() => redis.isListening).toBe(true);
+  redis.signal("orders", "1");
+  await expect.poll(() => heard).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(heard).toBe(1);
+  // Counted, and sent to nobody.
+  await redis.command("INCR", redis.key("shared", "signal:orders"));
+  await expect.poll(() => heard, { timeout: 2500 }).toBe(2);
 });
 
 test("an outage is reported once, commands fail at once, and the connections come back", async () => {
@@ -179,12 +194,12 @@ test("TLS with a certificate on both sides, and a user with few rights", async (
     name: "gateway",
     password: "p:@/%",
     rules:
-      "~countersign:* &countersign:* -@all +evalsha +eval +exists +set +get +info +ping +subscribe +publish",
+      "~countersign:* &countersign:* -@all +evalsha +eval +mget +set +get +info +ping +subscribe +publish +incr",
   };
   const own = await start(startRedis({ tls: { ca: cert, cert, key }, user }));
   const address = `rediss://gateway:${encodeURIComponent(user.password)}@127.0.0.1:${own.port}`;
   const redis = await open({ redis: address, tls: { ca: cert, cert, key } });
-  expect(await redis.run(PUT, [redis.key("counts", "a")], ["1"])).toBe("1");
+  expect(await redis.run(PUT, [redis.key("shared", "a")], ["1"])).toBe("1");
   await expect.poll(() => redis.isListening).toBe(true);
   // The code of Redis and nothing else: no key, no password.
   await expect(redis.command("FLUSHALL")).rejects.toThrow(/command: NOPERM$/u);
@@ -208,7 +223,7 @@ test("behind Sentinel, the gateway follows the primary", async () => {
     sentinel: { name: "primary" },
     replicas: 1,
   });
-  const key = redis.key("counts", "a");
+  const key = redis.key("shared", "a");
   expect(await redis.runReplicated(PUT, [key], ["1"])).toBe("1");
   await primary.crash();
   await expect.poll(() => replica.cli("ROLE"), { timeout: 20_000 }).toContain("master");

@@ -7,7 +7,7 @@ import { createCommandClient } from "./redis-client.js";
 import type { RedisClient } from "./redis-client.js";
 import type { RedisOptions } from "./redis-options.js";
 import { RedisSignals } from "./redis-signals.js";
-import type { SignalListener } from "./redis-signals.js";
+import type { Signals } from "../signals.js";
 
 /** An argument or a key of a command. */
 export type RedisValue = string | Buffer | number;
@@ -29,7 +29,7 @@ export type RedisFigures = {
 };
 
 /** The connections of a gateway to Redis or Valkey. */
-export type RedisConnections = {
+export type RedisConnections = Signals & {
   readonly options: RedisOptions;
   /** True while Redis responds to commands. */
   readonly isUp: boolean;
@@ -37,8 +37,8 @@ export type RedisConnections = {
   readonly isListening: boolean;
   readonly figures: Readonly<RedisFigures>;
   /**
-   * A key of this log. Keys with the same tag are at one node of a Cluster, so that one script can use them; the tag
-   * `counts` belongs to the counts, `stream/ID` to one stream.
+   * A key of this log. Keys with the same tag are at one node of a Cluster, so that one script can use them: the tag
+   * `shared` is for what all gateways use, `stream/ID` for one stream.
    */
   key(tag: string, name: string): string;
   /**
@@ -72,10 +72,6 @@ export type RedisConnections = {
     keys: readonly string[],
     values: readonly RedisValue[],
   ): Promise<unknown>;
-  /** Sends a signal to the gateways of the log; a failure is not reported, because signals may be lost. */
-  signal(name: string, text: string): void;
-  /** Listens to a signal; returns the function that ends it. */
-  listen(name: string, listener: SignalListener): () => void;
   /** Called when {@link isUp} changes; returns the function that ends it. */
   onChange(listener: (isUp: boolean) => void): () => void;
   close(): Promise<void>;
@@ -147,9 +143,12 @@ export async function openRedis({
     else journal.error({ code: "REDIS_DOWN", reason }, DOWN[options.whenDown]);
     for (const listener of listeners) listener(isUp);
   };
-  client.on("error", (error: unknown) => {
-    lastReason = reasonOf((error as { lastNodeError?: unknown }).lastNodeError ?? error);
-  });
+  // The second event is that of one node of a Cluster.
+  for (const event of ["error", "node error"]) {
+    client.on(event, (error: unknown) => {
+      lastReason = reasonOf((error as { lastNodeError?: unknown }).lastNodeError ?? error);
+    });
+  }
   client.on("ready", () => {
     figures.reconnects += 1;
   });
@@ -187,13 +186,20 @@ export async function openRedis({
     }
   };
 
-  const signals = new RedisSignals(options, answerMs);
-  const check = (): Promise<void> =>
-    // A read of the node with the counts: in a Cluster, another node says nothing about it.
-    send(() => client.exists(key("counts", "server"))).then(
-      () => settle(true),
-      (error: unknown) => settle(false, (error as { facts?: { reason?: string } }).facts?.reason),
-    );
+  const signals = new RedisSignals({ options, answerMs, channelOf: channel });
+  const numberOf = (name: string): string => key("shared", `signal:${name}`);
+  /** Reads the numbers of the signals. In a Cluster this asks the node with the counts: another one says nothing of it. */
+  const check = async (): Promise<void> => {
+    const { names } = signals;
+    try {
+      const keys = [key("shared", "counts"), ...names.map(numberOf)];
+      const [, ...numbers] = (await send(() => client.mget(keys))) as (string | null)[];
+      names.forEach((name, index) => signals.compare(name, numbers[index] ?? "0"));
+      settle(true);
+    } catch (error) {
+      settle(false, (error as { facts?: { reason?: string } }).facts?.reason);
+    }
+  };
   let checking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const checkAgain = (): void => {
@@ -216,7 +222,8 @@ export async function openRedis({
   await within(Promise.all([opening, signals.open()]), OPEN_MS);
   if (!isUp && options.whenDown === "refuse") {
     await close();
-    throw unavailable(lastReason);
+    const message = `Redis does not respond: ${lastReason}. Fix: check cluster.redis, its login and the server`;
+    throw new CountersignError("ERR_REDIS_UNAVAILABLE", message, { reason: lastReason });
   }
   if (!isUp) journal.error({ code: "REDIS_DOWN", reason: lastReason }, DOWN.degrade);
   checkAgain();
@@ -246,8 +253,10 @@ export async function openRedis({
       if (Number(confirmed) < replicas) throw unavailable("too few replicas confirm the write");
       return result;
     },
-    signal: (name, text) => void send(() => client.publish(channel(name), text)).catch(() => {}),
-    listen: (name, listener) => signals.listen(channel(name), listener),
+    signal: (name, text) => {
+      void runOn(SIGNAL, [numberOf(name)], [channel(name), text], "call").catch(() => undefined);
+    },
+    listen: (name, listener) => signals.listen(name, listener),
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -255,6 +264,13 @@ export async function openRedis({
     close,
   };
 }
+
+/** Numbers a signal and sends it. */
+const SIGNAL = createScript(`
+local number = redis.call('INCR', KEYS[1])
+redis.call('PUBLISH', ARGV[1], string.format('%.0f', number) .. ':' .. ARGV[2])
+return number
+`);
 
 const DOWN: Record<RedisOptions["whenDown"], string> = {
   refuse: "Redis does not respond; what needs it is refused",

@@ -1,5 +1,26 @@
 import type { GatewayConfig } from "../config/config.js";
+import type { Journal } from "../base/ports.js";
+import type { RedisConnections } from "../store/redis/open-redis.js";
 import { SILENT_JOURNAL } from "../base/ports.js";
+import { findEviction } from "../store/redis/eviction.js";
+
+const FIX = "Fix: set maxmemory-policy noeviction in redis.conf";
+
+/** `undefined` without Redis in the configuration; the client library is loaded only with it. */
+export async function openSharedRedis(
+  { redis: options, receipts }: GatewayConfig,
+  journal: Journal,
+): Promise<RedisConnections | undefined> {
+  if (options === undefined) return undefined;
+  const { openRedis } = await import("../store/redis/open-redis.js");
+  const redis = await openRedis({ options, log: receipts.origin, journal });
+  const eviction = await findEviction(redis);
+  if (eviction !== undefined) {
+    const facts = { code: "REDIS_EVICTS", policy: eviction };
+    journal.warn(facts, "Redis removes keys when its memory is full, so that velocity caps open");
+  }
+  return redis;
+}
 
 /**
  * Connects to Redis as a start would, and describes it.
@@ -23,6 +44,8 @@ export async function inspectRedis({
       new RegExp(`^${name}_version:(\\S+)`, "mu").exec(info)?.[1];
     const valkey = version("valkey");
     const program = valkey === undefined ? `Redis ${version("redis") ?? "?"}` : `Valkey ${valkey}`;
+    const eviction = await findEviction(redis);
+    if (eviction !== undefined) throw new TypeError(`${program} removes keys. ${FIX}`);
     return `${program} responds, kind ${options.kind}, when_down: ${options.whenDown}`;
   } finally {
     await redis.close();
