@@ -37,7 +37,12 @@ export type RunRequest = RunOrigin & {
   /** Set when the client asks for the receipts of delivered events. */
   readonly receipts?: ReceiptRequest | undefined;
   /** Opens the client's stream once the agent has responded; nothing was sent to the client before. */
-  openSink(context: { runId: string; threadId: string }): ClientSink;
+  openSink(context: {
+    runId: string;
+    threadId: string;
+    clientDialect: string;
+    client: ClientIdentity;
+  }): ClientSink;
 };
 
 /** A run in progress. */

@@ -1,0 +1,292 @@
+import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { Access } from "../access/access.js";
+import "../base/errors.js";
+import type { ResumableStream } from "../http/resume/resumable-stream.js";
+import { isHolder, readPosition } from "../http/resume/resume-request.js";
+import type { Position, ResumeRequest, SharedFacts } from "../http/resume/resume-request.js";
+import type { SharedStream, SharedStreams, StreamCopy } from "../http/resume/shared-streams.js";
+import type { StreamReader } from "../http/resume/stream-reader.js";
+import { isRunEnd } from "../http/resume/stream-reader.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
+import type { RedisConnections } from "../store/redis/open-redis.js";
+import { GatewayLease } from "./gateway-lease.js";
+import { endLostRun } from "./lost-run.js";
+import { keysOf, StreamCopies } from "./stream-copies.js";
+import { readPage, StreamFollower } from "./stream-follower.js";
+import type { StreamPage } from "./stream-follower.js";
+import { createStreamNames } from "./stream-names.js";
+import { CLAIM, END_ID, FINISH, RELEASE } from "./stream-scripts.js";
+import { END, StreamSeal } from "./stream-seal.js";
+import { StreamSignals } from "./stream-signals.js";
+
+/** How long a claim of a lost stream lasts: the log may be slow. */
+const CLAIM_MS = 10_000;
+/** How long a gateway that stops waits for what is not stored yet. */
+const FLUSH_MS = 1000;
+/** A copy outlives its gateway by this time; see `stream-copies.ts`. */
+const ENDED_MS = 60_000;
+
+/** What shared streams need of their gateway. */
+export type RedisStreamsParts = {
+  readonly redis: RedisConnections;
+  /** The name of this gateway. */
+  readonly gateway: string;
+  /** Keys that all gateways of the log derive. */
+  readonly keys: {
+    readonly names: Uint8Array;
+    readonly frames: Uint8Array;
+    readonly signals: Uint8Array;
+  };
+};
+
+type StoredFacts = SharedFacts & { readonly gateway: string };
+
+type Context = Pick<
+  GatewayContext,
+  "recorder" | "policy" | "clock" | "mintId" | "journal" | "telemetry"
+>;
+
+/** The resumable streams of all gateways of a log, in Redis. */
+export class RedisStreams implements SharedStreams {
+  readonly #parts: RedisStreamsParts;
+  readonly #context: Context;
+  readonly #access: Pick<Access, "restore">;
+  readonly #limits: { readonly reconnectBytes: number; readonly followedStreams: number };
+  readonly #names: ReturnType<typeof createStreamNames>;
+  readonly #copies: StreamCopies;
+  readonly #signals: StreamSignals;
+  readonly #lease: GatewayLease;
+  readonly #followers = new Map<string, StreamFollower>();
+  readonly #stopWatching: () => void;
+
+  constructor(
+    parts: RedisStreamsParts,
+    context: Context,
+    access: Pick<Access, "restore">,
+    limits: {
+      readonly reconnectGraceMs: number;
+      readonly reconnectBytes: number;
+      readonly followedStreams: number;
+    },
+  ) {
+    const { redis, gateway, keys } = parts;
+    this.#parts = parts;
+    this.#context = context;
+    this.#access = access;
+    this.#limits = limits;
+    this.#names = createStreamNames(keys.names);
+    this.#copies = new StreamCopies({
+      redis,
+      key: keys.frames,
+      gateway,
+      graceMs: limits.reconnectGraceMs,
+      signals: () => this.#signals,
+    });
+    this.#signals = new StreamSignals(redis, keys.signals, gateway, {
+      onSignal: (signal) => {
+        if (signal.kind === "displaced") this.#followers.get(signal.reader)?.hangUp();
+        else if (signal.kind === "news") this.#wakeAll(signal.stream);
+        else this.#copies.receive(signal);
+      },
+      onListening: () => this.#wakeAll(),
+    });
+    this.#lease = new GatewayLease(redis, gateway);
+    // A Redis that restarted may have lost everything.
+    this.#stopWatching = redis.onChange((isUp) => {
+      if (isUp) this.#copies.renew();
+    });
+    context.telemetry.sharedStreams.watch({
+      copies: () => this.#copies.size,
+      incomplete: () => this.#copies.incomplete,
+      followed: () => this.#followers.size,
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#lease.start();
+  }
+
+  createKey(): string {
+    return this.#names.create();
+  }
+
+  assertAvailable(): void {
+    const { isUp, options } = this.#parts.redis;
+    if (!isUp && options.whenDown === "refuse") throw unreachable();
+  }
+
+  share(stream: ResumableStream, facts: SharedFacts): StreamCopy {
+    return this.#copies.add(stream, facts);
+  }
+
+  async find(request: ResumeRequest): Promise<SharedStream | undefined> {
+    const position = readPosition(request.lastEventId);
+    if (position === undefined || !this.#names.isOwn(position.key)) return undefined;
+    const results = this.#context.telemetry.sharedStreams.results;
+    const { key } = position;
+    const seal = new StreamSeal(this.#parts.keys.frames, key);
+    let stored: StoredFacts | undefined;
+    let page: StreamPage | undefined;
+    try {
+      stored = await this.#readFacts(key, seal);
+      if (stored !== undefined && this.#isHolder(stored, request)) {
+        page = await readPage(this.#parts.redis, key, seal, position.after);
+      }
+    } catch {
+      results.add("failed");
+      throw unreachable();
+    }
+    if (stored === undefined || page === undefined || !hasRest(page, position, request)) {
+      results.add("gone");
+      return undefined;
+    }
+    if (this.#followers.size >= this.#limits.followedStreams) {
+      results.add("failed");
+      const { followedStreams: limit } = this.#limits;
+      throw new CountersignError("ERR_STREAM_LIMIT", "too many streams of other gateways", {
+        limit,
+      });
+    }
+    results.add("taken");
+    const facts = stored;
+    return {
+      key,
+      sessionId: facts.holder.sessionId,
+      follow: (reader, connection) =>
+        this.#follow(facts, seal, position, request.isViewer, reader).start(connection),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#stopWatching();
+    for (const follower of [...this.#followers.values()]) follower.hangUp();
+    await this.#copies.flush(FLUSH_MS);
+    this.#copies.close();
+    await this.#lease.stop();
+    this.#signals.close();
+  }
+
+  #follow(
+    facts: StoredFacts,
+    seal: StreamSeal,
+    { key, after, isRunOver }: Position,
+    isViewer: boolean,
+    reader: StreamReader,
+  ): StreamFollower {
+    const { redis, gateway } = this.#parts;
+    const follower: StreamFollower = new StreamFollower(
+      key,
+      {
+        redis,
+        seal,
+        reportBytes: this.#limits.reconnectBytes / 4,
+        report: (id, place, isNew) =>
+          this.#signals.send(facts.gateway, {
+            kind: "reader",
+            stream: key,
+            reader: id,
+            gateway,
+            after: place,
+            isViewer,
+            isNew,
+          }),
+        left: (id) => this.#signals.send(facts.gateway, { kind: "left", reader: id }),
+        endIfGone: (page, isOver) => this.#endIfGone(facts, seal, key, page, isOver),
+        refused: (reason) => this.#refuse(reason),
+        closed: () => this.#followers.delete(follower.id),
+      },
+      reader,
+      { after, isRunOver },
+    );
+    this.#followers.set(follower.id, follower);
+    return follower;
+  }
+
+  #isHolder(stored: StoredFacts, request: ResumeRequest): boolean {
+    return isHolder(stored.holder, request, () => {
+      const grant = stored.grant && this.#access.restore?.(stored.grant);
+      return grant?.isValid() === true;
+    });
+  }
+
+  async #readFacts(key: string, seal: StreamSeal): Promise<StoredFacts | undefined> {
+    const [, name] = keysOf(this.#parts.redis, key);
+    const sealed = await this.#parts.redis.commandBuffer("GET", name);
+    if (!Buffer.isBuffer(sealed)) return undefined;
+    const facts = seal.openFacts(sealed);
+    if (facts === undefined) this.#refuse("changed");
+    return facts as JsonObject as StoredFacts | undefined;
+  }
+
+  /**
+   * Ends a stream whose gateway is gone: with what it stored where the run was over, with an error where it was not.
+   * One gateway does it; the others read what it wrote.
+   */
+  async #endIfGone(
+    facts: StoredFacts,
+    seal: StreamSeal,
+    key: string,
+    page: StreamPage,
+    isRunOver: boolean,
+  ): Promise<void> {
+    if (page.isEnded || !(await this.#lease.isGone(facts.gateway))) return;
+    const { redis, gateway } = this.#parts;
+    const keys = keysOf(redis, key);
+    if ((await redis.run(CLAIM, keys, [gateway, CLAIM_MS, END_ID])) !== "ok") return;
+    // The gateway may have come back between the look at its lease and the claim.
+    if (await this.#lease.isAlive(facts.gateway)) {
+      await redis.run(RELEASE, [keys[2]], [gateway]);
+      return;
+    }
+    const tail = page.tail;
+    const texts = isRunOver ? [] : await endLostRun(this.#context, facts, tail);
+    const sealed = seal.sealEvents({ first: page.last + 1, last: END }, texts);
+    const life = ENDED_MS;
+    await redis.run(FINISH, keys, [gateway, life, END_ID, page.last + 1, sealed]);
+    const { results } = this.#context.telemetry.sharedStreams;
+    results.add("lost");
+    this.#context.journal.warn(
+      { code: "STREAM_GATEWAY_LOST", gateway: facts.gateway, run: facts.run.runId },
+      "the gateway of a resumed stream is gone; its run ended with an error",
+    );
+    this.#wakeAll(key);
+  }
+
+  #refuse(reason: "changed" | "missing"): void {
+    this.#context.telemetry.sharedStreams.results.add("refused");
+    this.#context.journal.warn(
+      { code: "STREAM_REFUSED", reason },
+      "a stream in Redis is not as a gateway of this log wrote it",
+    );
+  }
+
+  #wakeAll(stream?: string): void {
+    for (const follower of this.#followers.values()) {
+      if (stream === undefined || follower.stream === stream) follower.wake();
+    }
+  }
+}
+
+/** Whether Redis has what follows a position, or its gateway may still store it. */
+function hasRest(
+  { entries, isEnded, last, tail }: StreamPage,
+  { after, isRunOver }: Position,
+  { returnsForever }: ResumeRequest,
+): boolean {
+  const [next] = entries;
+  if (next === undefined) {
+    if (!returnsForever) return true;
+    const lastText = after >= last ? tail.at(-1) : undefined;
+    return !isRunOver && !(lastText !== undefined && isRunEnd(lastText));
+  }
+  if (next.texts === undefined) return false;
+  if (!next.isEnd) return next.first <= after + 1;
+  // Only the end is left.
+  return !(isEnded && returnsForever && (isRunOver || next.texts.length === 0));
+}
+
+function unreachable(): CountersignError<"ERR_STREAM_UNREACHABLE"> {
+  const message = "the store of resumable streams does not respond";
+  return new CountersignError("ERR_STREAM_UNREACHABLE", message, {});
+}

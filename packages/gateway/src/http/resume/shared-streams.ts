@@ -1,0 +1,42 @@
+import type { Signal } from "@countersign/core";
+import type { ResumableStream } from "./resumable-stream.js";
+import type { ResumeRequest, SharedFacts } from "./resume-request.js";
+import type { StreamReader } from "./stream-reader.js";
+
+/** The copy of one stream that other gateways read. */
+export type StreamCopy = {
+  /** Whether everything that was sent to the client is stored, so that any gateway can resume the stream. */
+  readonly isComplete: boolean;
+  /** Stores what is new in the stream, soon; the caller does not wait. */
+  update(): void;
+  /** The stream has expired: removes the copy. */
+  remove(): void;
+};
+
+/** A stream of another gateway that a client may resume here. */
+export type SharedStream = {
+  readonly key: string;
+  readonly sessionId: string;
+  /** Sends the events after the position to the reader, until the stream or the connection ends. */
+  follow(reader: StreamReader, connection: Signal): void;
+};
+
+/** Streams that every gateway of a log can resume. The implementation is in `cluster`. */
+export type SharedStreams = {
+  /** Creates the key of a new stream, which only a gateway of the log can create. */
+  createKey(): string;
+  /**
+   * Throws where a stream that other gateways cannot resume must not be opened.
+   *
+   * @throws CountersignError `ERR_STREAM_UNREACHABLE`
+   */
+  assertAvailable(): void;
+  /** Copies a stream of this gateway from now on. */
+  share(stream: ResumableStream, facts: SharedFacts): StreamCopy;
+  /**
+   * Finds a stream of another gateway that belongs to the client.
+   *
+   * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_LIMIT`
+   */
+  find(request: ResumeRequest): Promise<SharedStream | undefined>;
+};
