@@ -26,6 +26,7 @@ const GROUPS = {
     "how-to/websocket.md",
     "how-to/kubernetes.md",
     "how-to/postgresql.md",
+    "how-to/redis.md",
     "how-to/rotate-keys.md",
     "how-to/verify-as-an-auditor.md",
     "how-to/red-team-in-ci.md",

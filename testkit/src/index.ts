@@ -12,3 +12,5 @@ export type { RunningPostgres } from "./postgres.js";
 export { findBrowser, startBrowser } from "./browser.js";
 export { startTornLine } from "./torn-line.js";
 export type { TornLine } from "./torn-line.js";
+export { startRedis, startRedisCluster, startSentinel } from "./redis.js";
+export type { RedisOptions, RedisTls, RunningRedis, RunningRedisCluster } from "./redis.js";

@@ -55,6 +55,7 @@ export type { Clock } from "./base/ports.js";
 export type { Recorder } from "./event/recorder.js";
 export type { TokenVerifier } from "./access/capabilities.js";
 export type { Journal } from "./base/ports.js";
+export { inspectRedis } from "./serve/inspect-redis.js";
 export { MAX_POLICY_BYTES } from "./serve/open-policy.js";
 export { readWebhookSecrets } from "./serve/open-webhook.js";
 export { readTls } from "./serve/read-tls.js";

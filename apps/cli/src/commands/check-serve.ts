@@ -11,6 +11,7 @@ import {
   inspectAccess,
   inspectEvidence,
   inspectOperators,
+  inspectRedis,
   readKey,
   readRevocationFile,
   readTls,
@@ -82,6 +83,7 @@ export async function checkServe(
     ...(config.evidence === undefined
       ? []
       : [await look("evidence", () => inspectEvidence(config))]),
+    ...(config.redis === undefined ? [] : [await look("redis", () => inspectRedis(config))]),
     await look("revocations", () => checkRevocations(config)),
     await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),

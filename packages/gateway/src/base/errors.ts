@@ -214,6 +214,9 @@ declare module "@countersign/core" {
     /** Other gateways that may have the run did not answer the stop order. */
     ERR_FLEET_SILENT: { gateways: number };
 
+    /** Redis did not execute a command; it may have been executed without a response. */
+    ERR_REDIS_UNAVAILABLE: { reason: string };
+
     // Keys, configuration and files
     /** The key history does not match the key in use. */
     ERR_KEYS_HISTORY: { file: string };

@@ -5,6 +5,7 @@ import type { OtlpLogs } from "../telemetry/log-exporter.js";
 import type { ApiKeyEntry } from "../access/api-keys.js";
 import type { OperatorEntry, Role } from "../access/operators.js";
 import type { ListenLimits } from "../base/limits.js";
+import type { RedisOptions } from "../store/redis/redis-options.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
 /** An authentication method. */
@@ -133,6 +134,8 @@ export type GatewayConfig = {
   readonly fleet:
     | { readonly address: string; readonly host: string; readonly port: number }
     | undefined;
+  /** Redis or Valkey beside PostgreSQL; `undefined` if gateways share PostgreSQL only. */
+  readonly redis: RedisOptions | undefined;
   readonly keyDirectory: string;
   readonly issuers: readonly string[];
   /** The keys of each agent, by its name: subjects of its Chio tokens. */

@@ -1,6 +1,7 @@
 import type { OpenableMethod } from "../agent/runtime-calls.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 import type { AccessBlock } from "./access.js";
+import type { ClusterBlock } from "./cluster.js";
 import type { ControlBlock } from "./control.js";
 import type { EvidenceEvents } from "../evidence/keep-evidence.js";
 import type { GatewayConfig } from "./config.js";
@@ -55,6 +56,7 @@ export type ConfigDocument = {
     max_payload_bytes?: number;
   };
   fleet?: { address: string; host?: string; port?: number };
+  cluster?: ClusterBlock;
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
   log?: Partial<Pick<GatewayConfig["log"], "level" | "format">> & OutgoingBlocks["log"];

@@ -2,6 +2,7 @@ import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../agent/upstream.js";
 import { resolveAccess } from "./access.js";
+import { resolveCluster } from "./cluster.js";
 import type { GatewayConfig } from "./config.js";
 import { resolveControl } from "./control.js";
 import { LISTENERS } from "./document.js";
@@ -53,6 +54,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
     },
     evidence: evidenceOf(document, options),
     fleet: fleetOf(document.fleet, store, options),
+    redis: resolveCluster(document.cluster, store, path, options),
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
     issuers: capabilities?.issuers ?? [],
     chioKeys: Object.fromEntries(

@@ -3,6 +3,7 @@ import type { JsonSchema } from "@countersign/policy/yaml";
 import { EMITTER_PROFILES } from "@countersign/wire/dialects";
 import { OPENABLE_METHODS } from "../agent/runtime-calls.js";
 import { ACCESS_SCHEMA, seconds } from "./access.js";
+import { CLUSTER_SCHEMA } from "./cluster.js";
 import { controlSchema } from "./control.js";
 import { IDENTITY_FORMS } from "../event/client-identity.js";
 import { LIMITS_SCHEMA } from "./listen-limits.js";
@@ -168,6 +169,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
         ["address"],
       ),
+      cluster: CLUSTER_SCHEMA,
       keys: closed("The directory of the gateway's keys", {
         directory: text("Directory of the key files", 4096),
       }),

@@ -36,7 +36,12 @@ import { serveTicket } from "./ticket-route.js";
 export type { TlsOptions } from "./server.js";
 
 /** The body of `/readyz`; everything but `ready` has status 503. */
-export type Readiness = "ready" | "stopping" | "receipts unavailable" | "threads unavailable";
+export type Readiness =
+  | "ready"
+  | "stopping"
+  | "receipts unavailable"
+  | "threads unavailable"
+  | "redis unavailable";
 
 /** The path of a request that has no valid one. */
 const NO_PATH = new URL("http://gateway.invalid/");

@@ -66,6 +66,8 @@ export type GatewayOptions = {
   readonly ledgerPeers?: LedgerPeers;
   /** Relays streams between the gateways of a log; left out for a single gateway. */
   readonly relay?: RelayOptions;
+  /** Whether Redis responds; left out where the gateway does not need it. */
+  readonly isRedisUp?: () => boolean;
   /** Authenticates clients; every client is anonymous when left out. */
   readonly access?: Access;
   /** 32 secret bytes, the same at every gateway that accepts its tickets; random when left out. */
@@ -123,7 +125,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     // Both are called, so that each notices when its store is back.
     const [receipts, threads] = [recorder.isReady(), ledger.isReady()];
     if (!receipts) return "receipts unavailable";
-    return threads ? "ready" : "threads unavailable";
+    if (!threads) return "threads unavailable";
+    return options.isRedisUp?.() === false ? "redis unavailable" : "ready";
   };
   const isReady = (): boolean => readiness() === "ready";
   const context: GatewayContext = {

@@ -5,6 +5,7 @@ import type { OpenJournal } from "../telemetry/journal.js";
 import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";
 import { VERSION } from "../base/version.js";
+import type { RedisConnections } from "../store/redis/open-redis.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenEvidence } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
@@ -23,6 +24,7 @@ export type MetricParts = {
   readonly process: ProcessMetrics;
   readonly keySets: readonly IssuerKeys[];
   readonly webhook: OpenWebhook | undefined;
+  readonly redis: RedisConnections | undefined;
 };
 
 /** Sources of the metrics that are read at scrape time instead of counted. */
@@ -55,6 +57,7 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
     evidenceBytes: async () => (await parts.evidence?.usage())?.bytes,
     webhookEvents: () => parts.webhook?.events ?? { exported: 0, dropped: 0 },
     keySets: () => parts.keySets,
+    redis: () => parts.redis,
   };
 }
 

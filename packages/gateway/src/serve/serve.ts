@@ -46,6 +46,7 @@ import type { Tracer } from "../telemetry/tracer.js";
 import { VERSION } from "../base/version.js";
 import { NOTHING_MISSING } from "./own-log.js";
 import type { AcceptedMissing } from "./own-log.js";
+import type { RedisConnections } from "../store/redis/open-redis.js";
 import { drainGateway } from "./drain.js";
 import type { DrainResult } from "./drain.js";
 import { metricSourcesOf } from "./metric-sources.js";
@@ -150,6 +151,8 @@ async function openGateway(
   const ledger = await openLedger(config, SYSTEM_CLOCK, { entries, acceptsMissing });
   opened.add(() => ledger.close());
   const gatewayName = createGatewayName();
+  const redis = await openSharedRedis(config, journal);
+  opened.add(() => redis?.close());
   const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger, gatewayName);
   opened.add(() => tokens.close());
   // Gateways of one log share one set of keys, and therefore accept each other's tickets.
@@ -196,6 +199,7 @@ async function openGateway(
           },
         }),
     ...(relay === undefined ? {} : { relay: relay.options }),
+    ...(redis?.options.whenDown === "refuse" ? { isRedisUp: () => redis.isUp } : {}),
     origins: config.origins,
     access,
     ticketKey,
@@ -242,6 +246,7 @@ async function openGateway(
     process: watched,
     keySets,
     webhook,
+    redis,
   };
   const sources = metricSourcesOf(parts);
   const listeners = {
@@ -382,6 +387,16 @@ async function openFleet(
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
   return new Fleet(store, journal, sealKey);
+}
+
+/** `undefined` without Redis in the configuration; the client library is loaded only with it. */
+async function openSharedRedis(
+  { redis: options, receipts }: GatewayConfig,
+  journal: Journal,
+): Promise<RedisConnections | undefined> {
+  if (options === undefined) return undefined;
+  const { openRedis } = await import("../store/redis/open-redis.js");
+  return openRedis({ options, log: receipts.origin, journal });
 }
 
 /** The key is created when it is first needed; an existing one finds hashes of earlier configurations. */

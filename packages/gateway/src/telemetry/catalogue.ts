@@ -124,6 +124,9 @@ export const METRICS = {
     "1 while the keys of an issuer of access tokens cannot be fetched and the last valid ones are used",
     "issuer",
   ),
+  countersign_redis_up: gauge("1 while Redis responds, by connection", "connection"),
+  countersign_redis_failures_total: counter("Commands that Redis did not execute"),
+  countersign_redis_reconnects_total: counter("Connections to Redis that were made again"),
   countersign_log_lines_suppressed_total: counter(
     "Log lines kept back because the same had been said often",
   ),

@@ -31,6 +31,14 @@ export type MetricSources = {
   evidenceBytes(): Promise<number | undefined>;
   /** Issuers whose key set cannot be fetched, by name. */
   keySets(): readonly { readonly issuer: string; readonly isStale: boolean }[];
+  /** The connections to Redis; `undefined` where there are none. */
+  redis():
+    | {
+        readonly isUp: boolean;
+        readonly isListening: boolean;
+        readonly figures: { readonly failures: number; readonly reconnects: number };
+      }
+    | undefined;
 };
 
 /** Items that reached their receiver, and items that were lost. */
@@ -138,6 +146,7 @@ async function readSamples(
       "countersign_key_sets_stale",
       sources.keySets().map(({ issuer, isStale }) => [[issuer], Number(isStale)]),
     ],
+    ...redisSamples(sources.redis()),
     ["countersign_log_lines_suppressed_total", one(sources.suppressedLines())],
     ["countersign_log_lines_dropped_total", one(sources.droppedLines())],
     ["countersign_trace_spans_total", exports(tracer)],
@@ -145,6 +154,24 @@ async function readSamples(
     ["countersign_webhook_events_total", exports(sources.webhookEvents())],
     ...sources.process.read(),
   ]);
+}
+
+function redisSamples(
+  redis: ReturnType<MetricSources["redis"]>,
+): readonly (readonly [MetricName, readonly Sample[]])[] {
+  if (redis === undefined) return [];
+  const { isUp, isListening, figures } = redis;
+  return [
+    [
+      "countersign_redis_up",
+      [
+        [["commands"], Number(isUp)],
+        [["signals"], Number(isListening)],
+      ],
+    ],
+    ["countersign_redis_failures_total", one(figures.failures)],
+    ["countersign_redis_reconnects_total", one(figures.reconnects)],
+  ];
 }
 
 function one(value: number | undefined): readonly Sample[] {

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -7,7 +8,12 @@ import { join } from "node:path";
 export function selfSigned(name = "localhost"): { cert: string; key: string } {
   const directory = mkdtempSync(join(tmpdir(), "countersign-tls-"));
   const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
-  const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
+  const subject = [
+    "-subj",
+    `/CN=${name}`,
+    "-addext",
+    `subjectAltName=${isIP(name) === 0 ? "DNS" : "IP"}:${name}`,
+  ];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   execFileSync(
     "openssl",

@@ -1,0 +1,262 @@
+import { createHash } from "node:crypto";
+import { CountersignError, sha256Hex } from "@countersign/core";
+import "../../base/errors.js";
+import type { Journal } from "../../base/ports.js";
+import { within } from "../../base/within.js";
+import { createCommandClient } from "./redis-client.js";
+import type { RedisClient } from "./redis-client.js";
+import type { RedisOptions } from "./redis-options.js";
+import { RedisSignals } from "./redis-signals.js";
+import type { SignalListener } from "./redis-signals.js";
+
+/** An argument or a key of a command. */
+export type RedisValue = string | Buffer | number;
+
+/** A Lua script; it runs as a whole, and nothing runs beside it. */
+export type RedisScript = { readonly lua: string; readonly sha1: string };
+
+/** Makes a script of its source. */
+export function createScript(lua: string): RedisScript {
+  return { lua, sha1: createHash("sha1").update(lua).digest("hex") };
+}
+
+/** Numbers of the connections, for metrics. */
+export type RedisFigures = {
+  /** Commands without a response, or with an error. */
+  failures: number;
+  /** Times that a command connection was made again. */
+  reconnects: number;
+};
+
+/** The connections of a gateway to Redis or Valkey. */
+export type RedisConnections = {
+  readonly options: RedisOptions;
+  /** True while Redis responds to commands. */
+  readonly isUp: boolean;
+  /** True while signals of other gateways arrive. */
+  readonly isListening: boolean;
+  readonly figures: Readonly<RedisFigures>;
+  /**
+   * A key of this log. Keys with the same tag are at one node of a Cluster, so that one script can use them; the tag
+   * `counts` belongs to the counts, `stream/ID` to one stream.
+   */
+  key(tag: string, name: string): string;
+  /**
+   * Sends one command, whose first key follows the name.
+   *
+   * @throws CountersignError `ERR_REDIS_UNAVAILABLE` when it has no response in time, or an error; it may have been
+   * executed
+   */
+  command(name: string, ...values: readonly RedisValue[]): Promise<unknown>;
+  /** As {@link command}, with texts of the response as buffers. */
+  commandBuffer(name: string, ...values: readonly RedisValue[]): Promise<unknown>;
+  /** Runs a script, by its hash where the server has it. */
+  run(
+    script: RedisScript,
+    keys: readonly string[],
+    values: readonly RedisValue[],
+  ): Promise<unknown>;
+  /** As {@link run}, with texts of the response as buffers. */
+  runBuffer(
+    script: RedisScript,
+    keys: readonly string[],
+    values: readonly RedisValue[],
+  ): Promise<unknown>;
+  /**
+   * Runs a script and waits until `options.replicas` replicas have its writes.
+   *
+   * @throws CountersignError `ERR_REDIS_UNAVAILABLE` when too few confirm it; the writes stay
+   */
+  runReplicated(
+    script: RedisScript,
+    keys: readonly string[],
+    values: readonly RedisValue[],
+  ): Promise<unknown>;
+  /** Sends a signal to the gateways of the log; a failure is not reported, because signals may be lost. */
+  signal(name: string, text: string): void;
+  /** Listens to a signal; returns the function that ends it. */
+  listen(name: string, listener: SignalListener): () => void;
+  /** Called when {@link isUp} changes; returns the function that ends it. */
+  onChange(listener: (isUp: boolean) => void): () => void;
+  close(): Promise<void>;
+};
+
+/** Options of {@link openRedis}. */
+export type OpenRedisOptions = {
+  readonly options: RedisOptions;
+  /** The name of the log: logs share one Redis and see nothing of each other. */
+  readonly log: string;
+  readonly journal: Journal;
+  /** Timeout of a command in milliseconds; 2,000 by default. */
+  readonly answerMs?: number;
+};
+
+const ANSWER_MS = 2000;
+const CHECK_MS = 1000;
+/** How long the start waits for a connection. */
+const OPEN_MS = 5000;
+/** Commands without a response; a slow server must not fill the memory of the gateway. */
+const MAX_UNDER_WAY = 10_000;
+
+/** The error of a command; `reason` never has a key, a value or a password. */
+function unavailable(reason: string): CountersignError<"ERR_REDIS_UNAVAILABLE"> {
+  const message = `Redis did not execute a command: ${reason}`;
+  return new CountersignError("ERR_REDIS_UNAVAILABLE", message, { reason });
+}
+
+/** What went wrong, without what was sent. */
+function reasonOf(error: unknown): string {
+  const { name, message, code } = error as { name?: string; message?: string; code?: string };
+  // The first word of a reply is its code: NOAUTH, WRONGPASS, NOPERM, READONLY, OOM.
+  if (name === "ReplyError") return /^[A-Z]+/u.exec(message ?? "")?.[0] ?? "ERR";
+  if (code !== undefined) return code;
+  if (message === "Command timed out") return "no response in time";
+  return "no connection";
+}
+
+function isMissingScript(error: unknown): boolean {
+  return (error as Error).message.startsWith("NOSCRIPT");
+}
+
+/**
+ * Opens the connections: one for commands, one for signals. Both reconnect by themselves.
+ *
+ * @throws CountersignError `ERR_REDIS_UNAVAILABLE` when Redis does not respond and must (`when_down: refuse`)
+ */
+export async function openRedis({
+  options,
+  log,
+  journal,
+  answerMs = ANSWER_MS,
+}: OpenRedisOptions): Promise<RedisConnections> {
+  const space = sha256Hex(log).slice(0, 16);
+  const key = (tag: string, name: string): string => `${options.prefix}:{${space}/${tag}}:${name}`;
+  const channel = (name: string): string => `${options.prefix}:${space}:signal:${name}`;
+  const client: RedisClient = createCommandClient(options, answerMs);
+  const figures: RedisFigures = { failures: 0, reconnects: -1 };
+  const listeners = new Set<(isUp: boolean) => void>();
+  let isUp = false;
+  let isClosed = false;
+  let underWay = 0;
+  let lastReason = "no connection";
+
+  const settle = (next: boolean, reason = lastReason): void => {
+    if (isClosed || next === isUp) return;
+    isUp = next;
+    if (isUp) journal.info({}, "Redis responds");
+    else journal.error({ code: "REDIS_DOWN", reason }, DOWN[options.whenDown]);
+    for (const listener of listeners) listener(isUp);
+  };
+  client.on("error", (error: unknown) => {
+    lastReason = reasonOf((error as { lastNodeError?: unknown }).lastNodeError ?? error);
+  });
+  client.on("ready", () => {
+    figures.reconnects += 1;
+  });
+  for (const event of ["close", "end"]) client.on(event, () => settle(false));
+
+  const send = async (work: () => Promise<unknown>): Promise<unknown> => {
+    if (underWay >= MAX_UNDER_WAY) {
+      figures.failures += 1;
+      throw unavailable("too many commands without a response");
+    }
+    underWay += 1;
+    try {
+      return await work();
+    } catch (error) {
+      if (isMissingScript(error)) throw error;
+      figures.failures += 1;
+      lastReason = reasonOf(error);
+      throw unavailable(lastReason);
+    } finally {
+      underWay -= 1;
+    }
+  };
+  const runOn = async (
+    script: RedisScript,
+    keys: readonly string[],
+    values: readonly RedisValue[],
+    name: "call" | "callBuffer",
+  ): Promise<unknown> => {
+    const rest = [keys.length, ...keys, ...values];
+    try {
+      return await send(() => client[name]("EVALSHA", script.sha1, ...rest));
+    } catch (error) {
+      if (!isMissingScript(error)) throw error;
+      return send(() => client[name]("EVAL", script.lua, ...rest));
+    }
+  };
+
+  const signals = new RedisSignals(options, answerMs);
+  const check = (): Promise<void> =>
+    // A read of the node with the counts: in a Cluster, another node says nothing about it.
+    send(() => client.exists(key("counts", "server"))).then(
+      () => settle(true),
+      (error: unknown) => settle(false, (error as { facts?: { reason?: string } }).facts?.reason),
+    );
+  let checking: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const checkAgain = (): void => {
+    timer = setTimeout(() => {
+      checking = check().finally(() => {
+        if (!isClosed) checkAgain();
+      });
+    }, CHECK_MS);
+    timer.unref();
+  };
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    clearTimeout(timer);
+    signals.close();
+    await checking;
+    client.disconnect();
+  };
+
+  const opening = client.connect().then(check, () => undefined);
+  await within(Promise.all([opening, signals.open()]), OPEN_MS);
+  if (!isUp && options.whenDown === "refuse") {
+    await close();
+    throw unavailable(lastReason);
+  }
+  if (!isUp) journal.error({ code: "REDIS_DOWN", reason: lastReason }, DOWN.degrade);
+  checkAgain();
+
+  return {
+    options,
+    get isUp() {
+      return isUp;
+    },
+    get isListening() {
+      return signals.isListening;
+    },
+    get figures() {
+      return { ...figures, reconnects: Math.max(0, figures.reconnects) };
+    },
+    key,
+    command: (name, ...values) => send(() => client.call(name, ...values)),
+    commandBuffer: (name, ...values) => send(() => client.callBuffer(name, ...values)),
+    run: (script, keys, values) => runOn(script, keys, values, "call"),
+    runBuffer: (script, keys, values) => runOn(script, keys, values, "callBuffer"),
+    runReplicated: async (script, keys, values) => {
+      const { replicas } = options;
+      const result = await runOn(script, keys, values, "call");
+      if (replicas === 0) return result;
+      // On the connection of the script: it waits for the writes of its own connection.
+      const confirmed = await send(() => client.call("WAIT", replicas, Math.ceil(answerMs / 2)));
+      if (Number(confirmed) < replicas) throw unavailable("too few replicas confirm the write");
+      return result;
+    },
+    signal: (name, text) => void send(() => client.publish(channel(name), text)).catch(() => {}),
+    listen: (name, listener) => signals.listen(channel(name), listener),
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close,
+  };
+}
+
+const DOWN: Record<RedisOptions["whenDown"], string> = {
+  refuse: "Redis does not respond; what needs it is refused",
+  degrade: "Redis does not respond; this gateway continues on its own",
+};
