@@ -22,8 +22,8 @@ export class GatewayLease {
     this.#gateway = gateway;
   }
 
-  async start(): Promise<void> {
-    await this.#renew();
+  start(): void {
+    void this.#renew();
   }
 
   /** Whether a gateway is known to be gone. Without an answer it is not. */

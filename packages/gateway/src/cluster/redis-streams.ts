@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Access } from "../access/access.js";
@@ -7,7 +8,6 @@ import { isHolder, readPosition } from "../http/resume/resume-request.js";
 import type { Position, ResumeRequest, SharedFacts } from "../http/resume/resume-request.js";
 import type { SharedStream, SharedStreams, StreamCopy } from "../http/resume/shared-streams.js";
 import type { StreamReader } from "../http/resume/stream-reader.js";
-import { isRunEnd } from "../http/resume/stream-reader.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import { GatewayLease } from "./gateway-lease.js";
@@ -96,15 +96,12 @@ export class RedisStreams implements SharedStreams {
     this.#stopWatching = redis.onChange((isUp) => {
       if (isUp) this.#copies.renew();
     });
-    context.telemetry.sharedStreams.watch({
-      copies: () => this.#copies.size,
-      incomplete: () => this.#copies.incomplete,
-      followed: () => this.#followers.size,
+    Object.defineProperties(context.telemetry.sharedStreams, {
+      copies: { get: () => this.#copies.size },
+      incomplete: { get: () => this.#copies.incomplete },
+      followed: { get: () => this.#followers.size },
     });
-  }
-
-  start(): Promise<void> {
-    return this.#lease.start();
+    this.#lease.start();
   }
 
   createKey(): string {
@@ -143,9 +140,9 @@ export class RedisStreams implements SharedStreams {
     }
     if (this.#followers.size >= this.#limits.followedStreams) {
       results.add("failed");
-      const { followedStreams: limit } = this.#limits;
+      const { followedStreams: allowed } = this.#limits;
       throw new CountersignError("ERR_STREAM_LIMIT", "too many streams of other gateways", {
-        limit,
+        allowed,
       });
     }
     results.add("taken");
@@ -158,9 +155,13 @@ export class RedisStreams implements SharedStreams {
     };
   }
 
+  leave(): void {
+    for (const follower of [...this.#followers.values()]) follower.hangUp();
+  }
+
   async close(): Promise<void> {
     this.#stopWatching();
-    for (const follower of [...this.#followers.values()]) follower.hangUp();
+    this.leave();
     await this.#copies.flush(FLUSH_MS);
     this.#copies.close();
     await this.#lease.stop();
@@ -231,19 +232,18 @@ export class RedisStreams implements SharedStreams {
     isRunOver: boolean,
   ): Promise<void> {
     if (page.isEnded || !(await this.#lease.isGone(facts.gateway))) return;
-    const { redis, gateway } = this.#parts;
+    const { redis } = this.#parts;
     const keys = keysOf(redis, key);
-    if ((await redis.run(CLAIM, keys, [gateway, CLAIM_MS, END_ID])) !== "ok") return;
+    const claim = randomUUID();
+    if ((await redis.run(CLAIM, keys, [claim, CLAIM_MS, END_ID])) !== "ok") return;
     // The gateway may have come back between the look at its lease and the claim.
     if (await this.#lease.isAlive(facts.gateway)) {
-      await redis.run(RELEASE, [keys[2]], [gateway]);
+      await redis.run(RELEASE, [keys[2]], [claim]);
       return;
     }
-    const tail = page.tail;
-    const texts = isRunOver ? [] : await endLostRun(this.#context, facts, tail);
+    const texts = isRunOver ? [] : await endLostRun(this.#context, facts, page.tail);
     const sealed = seal.sealEvents({ first: page.last + 1, last: END }, texts);
-    const life = ENDED_MS;
-    await redis.run(FINISH, keys, [gateway, life, END_ID, page.last + 1, sealed]);
+    await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, page.last + 1, sealed]);
     const { results } = this.#context.telemetry.sharedStreams;
     results.add("lost");
     this.#context.journal.warn(
@@ -270,20 +270,16 @@ export class RedisStreams implements SharedStreams {
 
 /** Whether Redis has what follows a position, or its gateway may still store it. */
 function hasRest(
-  { entries, isEnded, last, tail }: StreamPage,
+  { entries }: StreamPage,
   { after, isRunOver }: Position,
   { returnsForever }: ResumeRequest,
 ): boolean {
   const [next] = entries;
-  if (next === undefined) {
-    if (!returnsForever) return true;
-    const lastText = after >= last ? tail.at(-1) : undefined;
-    return !isRunOver && !(lastText !== undefined && isRunEnd(lastText));
-  }
+  if (next === undefined) return true;
   if (next.texts === undefined) return false;
   if (!next.isEnd) return next.first <= after + 1;
   // Only the end is left.
-  return !(isEnded && returnsForever && (isRunOver || next.texts.length === 0));
+  return !(returnsForever && (isRunOver || next.texts.length === 0));
 }
 
 function unreachable(): CountersignError<"ERR_STREAM_UNREACHABLE"> {

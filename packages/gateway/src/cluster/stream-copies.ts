@@ -110,10 +110,11 @@ export class StreamCopies {
     stream.attach(after, reader, reader.gone, isViewer);
   }
 
-  /** Resolves once the copies have what Redis accepts within the time. */
+  /** Resolves once every stream has ended and its end is stored, or after the time. */
   async flush(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
-    while (this.incomplete > 0 && performance.now() < until) {
+    const isDone = (copy: Copy): boolean => copy.isComplete && copy.stream.isOver;
+    while (![...this.#copies.values()].every(isDone) && performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

@@ -193,7 +193,7 @@ export class StreamFollower {
       }
       // The end is for every client, also for one that had more than its gateway could store.
       const skipped = isEnd ? 0 : Math.max(0, this.#after + 1 - first);
-      const rest = skipped === 0 ? texts : texts.slice(skipped);
+      const rest = isEnd && this.#isRunOver ? [] : texts.slice(skipped);
       if (rest.length > 0) {
         this.#reader.write(first + skipped, rest);
         this.#reported += rest.reduce((sum, text) => sum + text.length, 0);

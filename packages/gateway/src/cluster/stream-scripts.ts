@@ -45,10 +45,8 @@ local events, facts, taken = KEYS[1], KEYS[2], KEYS[3]
 if redis.call('EXISTS', facts) == 0 then return 'gone' end
 local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)
 if last[1] and last[1][1] == ARGV[3] then return 'ended' end
-local claimed = redis.call('GET', taken)
-if claimed and claimed ~= ARGV[1] then return 'other' end
-redis.call('SET', taken, ARGV[1], 'PX', ARGV[2])
-return 'ok'
+if redis.call('SET', taken, ARGV[1], 'NX', 'PX', ARGV[2]) then return 'ok' end
+return 'other'
 `);
 
 /** Gives a claim back: the gateway is there after all. */

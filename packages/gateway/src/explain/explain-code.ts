@@ -95,7 +95,7 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   ERR_ACCESS_RUNS: config("limits: { runs_per_principal: 1024 }"),
   ERR_ACCESS_ADDRESS: config("limits: { connections_per_address: 1024 }"),
   ERR_REQUEST_TIMEOUT: config("limits: { request_timeout: 120 }"),
-  ERR_STREAM_RELAYS: config("limits: { relays: 4096 }"),
+  ERR_STREAM_LIMIT: config("limits: { followed_streams: 4096 }"),
   ERR_SOCKET_RATE: config("limits: { messages_per_second: 1000 }"),
   ERR_MESSAGE_ONE_WAY: OWN_RULES["gateway/one-way"].opening,
   ERR_UPSTREAM_TIMEOUT: timeouts,

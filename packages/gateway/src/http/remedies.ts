@@ -83,9 +83,9 @@ const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   ERR_REQUEST_TIMEOUT: "send the whole request at once",
   ERR_STREAM_GONE: "start a new run: the stream has ended, or this gateway does not hold it",
   ERR_STREAM_UNREACHABLE:
-    "try again after Retry-After; if the error persists, check that the gateways reach each other at fleet.address",
-  ERR_STREAM_RELAYS:
-    "try again after Retry-After, or raise relays under limits in countersign.yaml",
+    "try again after Retry-After; if the error persists, check that the gateway reaches Redis at cluster.redis",
+  ERR_STREAM_LIMIT:
+    "try again after Retry-After, or raise followed_streams under limits in countersign.yaml",
   ERR_RECEIPTS_QUESTION:
     "set receipts to 1 to get the receipts of forwarded events, or leave it out",
   ERR_SESSION_NAME: "use a session name of letters, digits and . : @ _ -, 256 characters at most",

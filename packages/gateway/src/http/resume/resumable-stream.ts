@@ -4,7 +4,8 @@ import type { AgUiEvent } from "@countersign/wire";
 import type { Grant } from "../../access/access.js";
 import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
 import { BufferedEvents } from "./buffered-events.js";
-import type { HolderFacts, RunFacts } from "./resume-request.js";
+import type { HolderFacts } from "./resume-request.js";
+import type { OpenedRun } from "../../runs/start-run.js";
 import type { StreamCopy } from "./shared-streams.js";
 import type { StreamReader } from "./stream-reader.js";
 
@@ -36,7 +37,7 @@ export type StreamPool = {
   waited(): void;
   forget(key: string): void;
   /** Copies a stream for other gateways; `undefined` where there are none. */
-  share(stream: ResumableStream, run: RunFacts): StreamCopy | undefined;
+  share(stream: ResumableStream, run: OpenedRun): StreamCopy | undefined;
 };
 
 /** A connection that reads the stream, and how far it got. */
@@ -99,7 +100,7 @@ export class ResumableStream implements ClientSink {
   }
 
   /** Opens the first connection, and sends an event id to resume from before there is any event. */
-  open(reader: StreamReader, connection: Signal, run: RunFacts): this {
+  open(reader: StreamReader, connection: Signal, run: OpenedRun): this {
     this.#isOpen = true;
     this.#copy = this.#pool.share(this, run);
     this.#add(0, reader, connection, false);

@@ -3,7 +3,8 @@ import type { Signal } from "@countersign/core";
 import type { ListenLimits } from "../../base/limits.js";
 import type { ReceiptTransport } from "../../event/sink.js";
 import { isHolder, readPosition } from "./resume-request.js";
-import type { ResumeRequest, RunFacts } from "./resume-request.js";
+import type { ResumeRequest } from "./resume-request.js";
+import type { OpenedRun } from "../../runs/start-run.js";
 import { ResumableStream } from "./resumable-stream.js";
 import type { StreamHolder, StreamPool } from "./resumable-stream.js";
 import type { StreamCopy, SharedStreams } from "./shared-streams.js";
@@ -86,7 +87,7 @@ export class ResumableStreams implements StreamPool {
     return this.#streams.get(key);
   }
 
-  share(stream: ResumableStream, run: RunFacts): StreamCopy | undefined {
+  share(stream: ResumableStream, run: OpenedRun): StreamCopy | undefined {
     const { grant, ...holder } = stream.holder;
     const facts = { holder, grant: grant?.name, transport: stream.transport, run };
     return this.#shared?.share(stream, facts);

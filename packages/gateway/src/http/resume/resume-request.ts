@@ -1,4 +1,6 @@
 import type { GrantName } from "../../access/access.js";
+import type { ReceiptTransport } from "../../event/sink.js";
+import type { OpenedRun } from "../../runs/start-run.js";
 
 /** A request to resume a stream. */
 export type ResumeRequest = {
@@ -57,18 +59,11 @@ export function isHolder(
     : holder.principal === client.principal;
 }
 
-/** The run of a stream, from which another gateway can write its end. */
-export type RunFacts = {
-  readonly threadId: string;
-  readonly runId: string;
-  readonly clientDialect: string | undefined;
-};
-
 /** What other gateways must know about a stream. */
 export type SharedFacts = {
   readonly holder: HolderFacts;
   /** The grant behind the stream, for a client that has only its ticket. */
   readonly grant: GrantName | undefined;
-  readonly transport: "sse" | "websocket";
-  readonly run: RunFacts;
+  readonly transport: ReceiptTransport;
+  readonly run: OpenedRun;
 };

@@ -39,4 +39,8 @@ export type SharedStreams = {
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_LIMIT`
    */
   find(request: ResumeRequest): Promise<SharedStream | undefined>;
+  /** Closes the connections that read streams of other gateways. */
+  leave(): void;
+  /** Stores the ends of this gateway's streams. */
+  close(): Promise<void>;
 };
