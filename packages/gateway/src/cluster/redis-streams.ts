@@ -150,6 +150,7 @@ export class RedisStreams implements SharedStreams {
     return {
       key,
       sessionId: facts.holder.sessionId,
+      run: facts.run,
       follow: (reader, connection) =>
         this.#follow(facts, seal, position, request.isViewer, reader).start(connection),
     };

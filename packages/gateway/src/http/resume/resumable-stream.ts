@@ -70,7 +70,7 @@ export class ResumableStream implements ClientSink {
   readonly #pool: StreamPool;
   readonly #attached = new Set<Attached>();
   #copy: StreamCopy | undefined;
-  #isOpen = false;
+  #run: OpenedRun | undefined;
   #isOver = false;
   /** When the end was last written to a connection. */
   #endedAt: number | undefined;
@@ -93,7 +93,7 @@ export class ResumableStream implements ClientSink {
     this.transport = transport;
     this.#pool = pool;
     const leave = (): void => {
-      if (!this.#isOpen) this.#expire();
+      if (this.#run === undefined) this.#expire();
     };
     if (connection.aborted) leave();
     else connection.addEventListener("abort", leave);
@@ -101,7 +101,7 @@ export class ResumableStream implements ClientSink {
 
   /** Opens the first connection, and sends an event id to resume from before there is any event. */
   open(reader: StreamReader, connection: Signal, run: OpenedRun): this {
-    this.#isOpen = true;
+    this.#run = run;
     this.#copy = this.#pool.share(this, run);
     this.#add(0, reader, connection, false);
     return this;
@@ -109,12 +109,18 @@ export class ResumableStream implements ClientSink {
 
   /** Whether a client that has everything up to this number can resume. */
   canResumeFrom(after: number): boolean {
-    return this.#isOpen && !this.#isExpired && this.events.after(after) !== undefined;
+    return this.#run !== undefined && !this.#isExpired && this.events.after(after) !== undefined;
   }
 
   /** Whether no event follows this number, now or later. */
   isAtEnd(after: number): boolean {
     return this.#isOver && this.events.next === after + 1;
+  }
+
+  /** The run; it exists once the stream is open. */
+  get run(): OpenedRun {
+    if (this.#run === undefined) throw new TypeError("the stream is not open yet");
+    return this.#run;
   }
 
   /** Whether the run is over. */

@@ -5,6 +5,7 @@ import type { Grant } from "../../access/access.js";
 import type { AccessControl } from "../access-control.js";
 import type { HttpResponse, HttpRequest } from "../exchange.js";
 import type { ResumeRequest } from "./resume-request.js";
+import type { OpenedRun } from "../../runs/start-run.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { bearerOf } from "../credentials.js";
@@ -80,6 +81,7 @@ export async function resumeStream(
 export type FoundStream = {
   readonly key: string;
   readonly sessionId: string;
+  readonly run: OpenedRun;
   /** The stream, if this gateway has it. */
   readonly own: ResumableStream | undefined;
   /** Sends what follows the client's position to its new connection. */
@@ -101,6 +103,7 @@ export async function findStream(
     return {
       key: stream.key,
       sessionId: stream.holder.sessionId,
+      run: stream.run,
       own: stream,
       attach: (reader, gone) => stream.attach(after, reader, gone, request.isViewer),
     };
@@ -114,6 +117,7 @@ export async function findStream(
   return {
     key: shared.key,
     sessionId: shared.sessionId,
+    run: shared.run,
     own: undefined,
     attach: (reader, gone) => shared.follow(reader, gone),
   };

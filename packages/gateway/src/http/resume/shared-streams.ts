@@ -1,4 +1,5 @@
 import type { Signal } from "@countersign/core";
+import type { OpenedRun } from "../../runs/start-run.js";
 import type { ResumableStream } from "./resumable-stream.js";
 import type { ResumeRequest, SharedFacts } from "./resume-request.js";
 import type { StreamReader } from "./stream-reader.js";
@@ -17,6 +18,7 @@ export type StreamCopy = {
 export type SharedStream = {
   readonly key: string;
   readonly sessionId: string;
+  readonly run: OpenedRun;
   /** Sends the events after the position to the reader, until the stream or the connection ends. */
   follow(reader: StreamReader, connection: Signal): void;
 };
