@@ -1,12 +1,15 @@
 import { startTornLine } from "@countersign/testkit";
 import type { TornLine } from "@countersign/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { TransportAgent } from "./ag-ui/index.js";
 import { createAgentStore } from "./store/create-agent-store.js";
 import { startChatGateway } from "./testing/chat-gateway.js";
 import type { ChatGateway } from "./testing/chat-gateway.js";
 import { sayWords, WORDS } from "./testing/word-agent.js";
 import { postSse } from "./transport/post-sse.js";
+import type { Transport } from "./transport/transport.js";
+import { webSocket } from "./transport/websocket.js";
 
 let served: ChatGateway;
 let agent: ChatGateway["agent"];
@@ -22,9 +25,23 @@ afterEach(async () => {
   await served.stop();
 });
 
-test("over a line that tears again and again a conversation arrives whole, and the agent was asked once a question", async () => {
+const TRANSPORTS: readonly (readonly [string, () => Transport])[] = [
+  [
+    "POST and SSE",
+    () => postSse({ url: `${line.url}/agents/support?reconnect=1`, resume: "post" }),
+  ],
+  [
+    "a WebSocket",
+    () => {
+      const url = `${line.url.replace("http", "ws")}/agents/support/ws`;
+      return webSocket({ url, resume: true, WebSocket });
+    },
+  ],
+];
+
+test.each(TRANSPORTS)("over %s on a line that tears again and again a conversation arrives whole, and the agent was asked once a question", async (_, createTransport) => {
   const store = createAgentStore({
-    transport: postSse({ url: `${line.url}/agents/support?reconnect=1`, resume: "post" }),
+    transport: createTransport(),
     reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
   });
   const seen = new Set<string>();
