@@ -390,6 +390,28 @@ test("a line to Redis that tears and freezes delays no event, and loses none for
   );
 }, 60_000);
 
+test("an event that Redis lost is written again with the next one", async () => {
+  const talker = createTalker(6);
+  const { first, second } = await start(talker);
+  const began = await ask(first);
+  for (let word = 1; word <= 3; word += 1) {
+    talker.upTo(word);
+    await expect.poll(() => textOf(began.frames)).toContain(`${word - 1} `);
+    await stored(first);
+  }
+  const copy = copyOf(second, began.frames[0]);
+  const { id } = (await copy.read()).at(-1) as Entry;
+  await second.redis.command("XDEL", copy.events, id);
+  talker.upTo(4);
+  await expect.poll(() => textOf(began.frames)).toContain("3 ");
+  await stored(first);
+  began.tear();
+  const back = await comeBack(second, began.frames[1]);
+  talker.upTo(6);
+  await back.closed;
+  expect(textOf(back.frames)).toBe("0 1 2 3 4 5 ");
+});
+
 test("after a failover of Redis a stream resumes elsewhere with every event", async () => {
   const primary = await startRedis();
   ends.push(() => primary.stop());
