@@ -96,9 +96,7 @@ test.each([2, 4])(
       await run.ended;
     };
     const cutting = Promise.all(runs.map(cut));
-    await until("the streams are under way", () =>
-      runs.every(({ run }) => run.events.length > 0),
-    );
+    await until("the streams are under way", () => runs.every(({ run }) => run.events.length > 0));
     await pause((WORDS * EVERY_MS) / 2);
     await victim.kill();
     const killed = performance.now();
@@ -106,7 +104,7 @@ test.each([2, 4])(
     const results = await Promise.all(
       runs.map(async ({ runId, run, isVictims }, number) => {
         const there = staying[(number + 1) % staying.length] as GatewayProcess;
-        let events = [...run.events];
+        const events = [...run.events];
         let lastId = run.lastId;
         for (let tries = 0; tries < 5; tries += 1) {
           const last = events.at(-1)?.type;
@@ -114,23 +112,26 @@ test.each([2, 4])(
           const next = listen(there, runId, lastId);
           await next.ended;
           expect([runId, next.status]).toEqual([runId, 200]);
-          events = [...events, ...next.events];
+          events.push(...next.events);
           lastId = next.lastId ?? lastId;
         }
         return { runId, isVictims, events };
       }),
     );
-    report(`${count} gateways: all clients had the end ${Math.round(performance.now() - killed)} ms after the kill`);
-    for (const { runId, isVictims, events } of results) {
-      expectOrdered(events);
-      const end = events.at(-1);
-      if (!isVictims) {
-        expect([runId, end?.type]).toEqual([runId, "RUN_FINISHED"]);
-        expect(events).toHaveLength(WORDS + 4);
-      }
-      if (runId.startsWith("long")) expect(end?.["code"]).toBe("GATEWAY_LOST");
-      // The agent of a run hears that its gateway is gone, and no other request is made.
-      if (end?.type === "RUN_FINISHED") expect(events).toHaveLength(WORDS + 4);
+    report(
+      `${count} gateways: all clients had the end ${Math.round(performance.now() - killed)} ms after the kill`,
+    );
+    const endOf = ({ events }: (typeof results)[number]): unknown => {
+      const last = events.at(-1);
+      return last?.type === "RUN_FINISHED" ? `${events.length} events` : last?.["code"];
+    };
+    const whole = `${WORDS + 4} events`;
+    for (const result of results) {
+      expectOrdered(result.events);
+      // Without the victim a run finishes; with it, only one that the agent had finished.
+      const allowed = result.runId.startsWith("long") ? [] : [whole];
+      if (result.isVictims) allowed.push("GATEWAY_LOST");
+      expect(allowed, result.runId).toContain(endOf(result));
     }
     expect(agent.requests).toHaveLength(CLIENTS);
     for (const gateway of staying) expect(await gateway.stop()).toBe(0);
@@ -138,9 +139,7 @@ test.each([2, 4])(
     expect(unreceipted(log, results)).toEqual([]);
     for (const { runId, events } of results) {
       const signed = log.entries.filter(
-        (entry) =>
-          entry.run_id === runId &&
-          JSON.stringify(entry.receipt.event_type) === JSON.stringify("error"),
+        (entry) => entry.run_id === runId && entry.receipt["event_type"] === "error",
       );
       const isLost = events.at(-1)?.["code"] === "GATEWAY_LOST";
       expect([runId, signed.length]).toEqual([runId, isLost ? 1 : 0]);

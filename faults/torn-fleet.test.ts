@@ -65,7 +65,9 @@ test(`${CLIENTS} people before ${GATEWAYS} gateways and a load balancer without 
   // It ends by itself, once everybody has heard the end.
   expect(await stopped).toBe(0);
   const resumes = await Promise.all(staying.map(resumesOf));
-  report(`${line.connections()} connections for ${CLIENTS} runs; resumed ${JSON.stringify(resumes)}`);
+  report(
+    `${line.connections()} connections for ${CLIENTS} runs; resumed ${JSON.stringify(resumes)}`,
+  );
   for (const { taken = 0 } of resumes) expect(taken).toBeGreaterThan(CLIENTS / GATEWAYS);
   await line.stop();
   for (const gateway of staying) expect(await gateway.stop()).toBe(0);

@@ -13,6 +13,7 @@ Options of all: --node MAJOR (that Node, from the npm registry), --node image (t
 Options of gateway: --quick (two minutes instead of half an hour), --repeats N, --only pipe,enforce-batch
 Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only first,paced,live,flood
   other loads for --only: short,toolcalls,statedeltas,each,websocket,tls,postgres
+Options of streams: --rounds N
 Options of receipts: --rounds N, --entries N, --grow N
 Example: npm run bench -- gateway --quick --node image
 `;
@@ -26,6 +27,7 @@ const AREAS = {
   surface: ["surface"],
   gateway: ["gateway"],
   turns: ["turns"],
+  streams: ["streams"],
   redteam: ["redteam"],
   client: ["client"],
   inspect: ["inspect"],

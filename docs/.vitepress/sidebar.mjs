@@ -129,6 +129,7 @@ const GROUPS = {
     "../SECURITY.md",
     "security/fuzzing.md",
     "faults.md",
+    "faults/redis.md",
     "performance.md",
     "explain/performance-method.md",
     "decisions/README.md",

@@ -46,7 +46,8 @@ beforeEach(async () => {
     const [first] = directories;
     directories.push(directory);
     // Gateways of one log share their keys.
-    if (first !== undefined) cpSync(join(first, "keys"), join(directory, "keys"), { recursive: true });
+    if (first !== undefined)
+      cpSync(join(first, "keys"), join(directory, "keys"), { recursive: true });
     writeFileSync(join(directory, "policy.yaml"), POLICY);
     const config = {
       listen: { port: 0 },
@@ -58,7 +59,9 @@ beforeEach(async () => {
       keys: { directory: "keys" },
     };
     const file = join(directory, "countersign.yaml");
-    gateways.push(await startGateway(loadConfig(JSON.stringify(config), { file, environment: {} })));
+    gateways.push(
+      await startGateway(loadConfig(JSON.stringify(config), { file, environment: {} })),
+    );
   }
   // A load balancer without stickiness.
   line = await startTornLine(...gateways.map(({ dataUrl }) => Number(new URL(dataUrl).port)));

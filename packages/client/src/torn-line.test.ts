@@ -39,28 +39,31 @@ const TRANSPORTS: readonly (readonly [string, () => Transport])[] = [
   ],
 ];
 
-test.each(TRANSPORTS)("over %s on a line that tears again and again a conversation arrives whole, and the agent was asked once a question", async (_, createTransport) => {
-  const store = createAgentStore({
-    transport: createTransport(),
-    reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
-  });
-  const seen = new Set<string>();
-  store.subscribe(() => void seen.add(store.getSnapshot().status));
-  const textOf = (): string => String(store.getSnapshot().messages.at(-1)?.content ?? "");
-  for (const question of ["one", "two"]) {
-    const ended = store.send(question);
-    for (const place of [5, 15, 30]) {
-      await expect.poll(textOf, { interval: 2 }).toContain(WORDS[place]);
-      line.tear();
+test.each(TRANSPORTS)(
+  "over %s on a line that tears again and again a conversation arrives whole, and the agent was asked once a question",
+  async (_, createTransport) => {
+    const store = createAgentStore({
+      transport: createTransport(),
+      reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
+    });
+    const seen = new Set<string>();
+    store.subscribe(() => void seen.add(store.getSnapshot().status));
+    const textOf = (): string => String(store.getSnapshot().messages.at(-1)?.content ?? "");
+    for (const question of ["one", "two"]) {
+      const ended = store.send(question);
+      for (const place of [5, 15, 30]) {
+        await expect.poll(textOf, { interval: 2 }).toContain(WORDS[place]);
+        line.tear();
+      }
+      expect((await ended).status).toBe("done");
+      expect(textOf()).toBe(WORDS.join(""));
     }
-    expect((await ended).status).toBe("done");
-    expect(textOf()).toBe(WORDS.join(""));
-  }
-  expect(seen).toContain("reconnecting");
-  expect(agent.requests).toHaveLength(2);
-  expect(line.connections()).toBeGreaterThanOrEqual(6);
-  store.close();
-});
+    expect(seen).toContain("reconnecting");
+    expect(agent.requests).toHaveLength(2);
+    expect(line.connections()).toBeGreaterThanOrEqual(6);
+    store.close();
+  },
+);
 
 test("without being asked to, a gateway keeps nothing: a torn line fails the run", async () => {
   const store = createAgentStore({

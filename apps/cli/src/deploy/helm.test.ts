@@ -77,7 +77,7 @@ const loaded = (data: JsonValue | undefined) => {
   const files = data as Record<string, string>;
   const { file: _file, ...config } = loadConfig(files["countersign.yaml"] ?? "", {
     file: "/etc/countersign/countersign.yaml",
-    environment: { COUNTERSIGN_STORE: "postgres://h/d", POD_IP: "10.1.2.3" },
+    environment: { COUNTERSIGN_STORE: "postgres://h/d" },
   });
   return { config, policy: compilePolicy(loadPolicy(files["policy.yaml"] ?? "")).hash };
 };

@@ -1,4 +1,4 @@
-import { resolveLimits } from "@countersign/core";
+import { parseJson, resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { classifySseData } from "@countersign/wire/sse";
 import { buildBearerSubprotocols, decodeTextFrame } from "@countersign/wire/websocket";
@@ -168,7 +168,7 @@ const POSITION = /^(?<key>[\w-]{1,64})\.(?<number>\d{1,15})$/u;
 
 function positionIn(json: string): { key: string; number: number } | undefined {
   if (!json.startsWith('{"type":"STREAM"')) return undefined;
-  const { id } = JSON.parse(json) as { id?: unknown };
+  const { id } = parseJson(json) as { id?: unknown };
   const { key, number } = (typeof id === "string" ? POSITION.exec(id) : null)?.groups ?? {};
   return key === undefined ? undefined : { key, number: Number(number) };
 }

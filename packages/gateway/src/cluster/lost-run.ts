@@ -82,7 +82,9 @@ function formsOf(
     });
     return envelope === undefined ? [] : [writeJson(envelope as never)];
   }
-  const { events } = createDowngrader(dialect as Parameters<typeof createDowngrader>[0]).push(event);
+  const { events } = createDowngrader(dialect as Parameters<typeof createDowngrader>[0]).push(
+    event,
+  );
   return events.map((one) => writeJson(one as never));
 }
 

@@ -43,12 +43,17 @@ async function start(talker: Talker, gateway: Partial<GatewayOptions> = {}): Pro
 const sharedAt = ({ gateway }: LinkedGateway) => gateway.context.telemetry.sharedStreams;
 const resultsAt = (fixture: LinkedGateway): unknown[] =>
   [...sharedAt(fixture).results.entries()].map(([result, , count]) => [result, count]);
-const attached = ({ gateway }: LinkedGateway) =>
-  expect
-    .poll(() => [...gateway.context.telemetry.openRuns].some(({ sink }) => sink.isDisconnected))
-    .toBe(false);
-const stored = (fixture: LinkedGateway) =>
-  expect.poll(() => sharedAt(fixture).incomplete, WAIT).toBe(0);
+/** Waits until a gateway knows that some connection reads its stream, possibly elsewhere. */
+function attached({ gateway }: LinkedGateway): Promise<void> {
+  const isAway = (): boolean | undefined =>
+    [...gateway.context.telemetry.openRuns].some(({ sink }) => sink.isDisconnected);
+  return expect.poll(isAway).toBe(false);
+}
+
+/** Waits until Redis has everything that a gateway sent. */
+function stored(fixture: LinkedGateway): Promise<void> {
+  return expect.poll(() => sharedAt(fixture).incomplete, WAIT).toBe(0);
+}
 
 test("a client that resumes at any gateway after any number of disconnects gets each event once and in order", async () => {
   await fc.assert(
@@ -84,6 +89,48 @@ test("a client that resumes at any gateway after any number of disconnects gets 
     { numRuns: 15 },
   );
 }, 60_000);
+
+test("a finished run is resumed from every event, whether its gateway lives or not", async () => {
+  const talker = createTalker(12);
+  const { first, second } = await start(talker);
+  const began = await ask(first);
+  for (let word = 1; word <= 12; word += 1) {
+    talker.upTo(word);
+    await expect.poll(() => textOf(began.frames)).toContain(`${word - 1} `);
+  }
+  await began.closed;
+  await stored(first);
+  const start0 = { id: `${began.frames[0]?.id?.split(".")[0]}.0`, data: "" };
+  for (const isAlive of [true, false]) {
+    if (!isAlive) await first.cutOff();
+    for (const [count, place] of [start0, ...began.frames].entries()) {
+      const back = await comeBack(second, place);
+      expect(back.status).toBe(200);
+      await back.closed;
+      expect(back.frames).toEqual(began.frames.slice(count));
+    }
+  }
+  expect(second.recorder.drafts).toEqual([]);
+});
+
+test("a run is resumed from every event of a gateway that is gone, and each time ends with the same error", async () => {
+  const talker = createTalker(6);
+  const { first, second } = await start(talker);
+  talker.upTo(5);
+  const began = await ask(first);
+  await expect.poll(() => began.frames.length).toBe(7);
+  await stored(first);
+  began.tear();
+  await first.cutOff();
+  const readers = await Promise.all(began.frames.map((frame) => comeBack(second, frame)));
+  await Promise.all(readers.map(({ closed }) => closed));
+  const error = readers[0]?.frames.at(-1);
+  expect(JSON.parse(error?.data ?? "")).toMatchObject({ code: "GATEWAY_LOST" });
+  for (const [count, { frames }] of readers.entries()) {
+    expect(frames).toEqual([...began.frames.slice(count + 1), error]);
+  }
+  expect(second.recorder.drafts).toHaveLength(1);
+}, 30_000);
 
 test("the last connection to resume has the stream, at whichever gateway", async () => {
   const talker = createTalker(4);
@@ -182,11 +229,9 @@ test("a gateway that is cut off from Redis counts as gone: its stream ends elsew
   expect(more).toEqual([]);
   expect(receipt).toMatchObject({ run_id: "r1", thread_id: "t1", direction: "outbound" });
   expect(receipt?.receipt).toMatchObject({ agent_id: "support", event_type: "error" });
-  expect((receipt?.receipt as { payload_hash: string }).payload_hash).toBe(
-    sha256Hex(
-      '{"code":"GATEWAY_LOST","message":"the gateway of the run is gone; the run did not finish","type":"RUN_ERROR"}',
-    ),
-  );
+  const text =
+    '{"code":"GATEWAY_LOST","message":"the gateway of the run is gone; the run did not finish","type":"RUN_ERROR"}';
+  expect(receipt?.receipt).toMatchObject({ payload_hash: sha256Hex(text) });
   // Its client resumes later once more, after the error and before it.
   const late = await comeBack(second, began.frames.at(-1));
   await late.closed;

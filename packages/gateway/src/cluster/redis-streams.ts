@@ -6,7 +6,8 @@ import "../base/errors.js";
 import type { ResumableStream } from "../http/resume/resumable-stream.js";
 import { isHolder, readPosition } from "../http/resume/resume-request.js";
 import type { Position, ResumeRequest, SharedFacts } from "../http/resume/resume-request.js";
-import type { SharedStream, SharedStreams, StreamCopy } from "../http/resume/shared-streams.js";
+import type { SharedStream, SharedStreams } from "../http/resume/shared-streams.js";
+import type { StreamCopy } from "../http/resume/stream-copy.js";
 import type { StreamReader } from "../http/resume/stream-reader.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
@@ -157,7 +158,7 @@ export class RedisStreams implements SharedStreams {
   }
 
   leave(): void {
-    for (const follower of [...this.#followers.values()]) follower.hangUp();
+    for (const follower of this.#followers.values()) follower.hangUp();
   }
 
   async close(): Promise<void> {

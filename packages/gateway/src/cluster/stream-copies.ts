@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { LightSignal } from "@countersign/core";
 import type { ResumableStream } from "../http/resume/resumable-stream.js";
 import type { SharedFacts } from "../http/resume/resume-request.js";
-import type { StreamCopy } from "../http/resume/shared-streams.js";
+import type { StreamCopy } from "../http/resume/stream-copy.js";
 import type { StreamReader } from "../http/resume/stream-reader.js";
 import type { RedisConnections, RedisValue } from "../store/redis/open-redis.js";
 import { APPEND, END_ID } from "./stream-scripts.js";
@@ -148,7 +148,7 @@ export class StreamCopies {
 
   #dropSilent(): void {
     const now = performance.now();
-    for (const reader of [...this.#readers.values()]) {
+    for (const reader of this.#readers.values()) {
       if (now - reader.seenAt > SILENT_MS) reader.gone.abort();
     }
   }
@@ -216,8 +216,7 @@ class Copy implements StreamCopy {
   get isComplete(): boolean {
     if (this.#isTaken) return true;
     return (
-      this.#stored === this.stream.events.next - 1 &&
-      (!this.stream.isOver || this.#isEndStored)
+      this.#stored === this.stream.events.next - 1 && (!this.stream.isOver || this.#isEndStored)
     );
   }
 
@@ -237,7 +236,8 @@ class Copy implements StreamCopy {
     this.close();
     this.#on.removed();
     // One that is left expires by itself.
-    if (!this.#isTaken) void this.#options.redis.command("DEL", ...this.#keys).catch(() => undefined);
+    if (!this.#isTaken)
+      void this.#options.redis.command("DEL", ...this.#keys).catch(() => undefined);
   }
 
   close(): void {

@@ -152,12 +152,7 @@ export class StreamFollower {
       }
       this.#hasNews = false;
       try {
-        const page = await readPage(
-          this.#port.redis,
-          this.stream,
-          this.#port.seal,
-          this.#after,
-        );
+        const page = await readPage(this.#port.redis, this.stream, this.#port.seal, this.#after);
         respondedAt = performance.now();
         if (this.#isClosed) return;
         // The stream has expired, or Redis lost it and its gateway writes it again.

@@ -26,10 +26,7 @@ export function createStreamNames(key: Uint8Array): StreamNames {
     isOwn: (name) => {
       if (!NAME.test(name)) return false;
       const bytes = decodeBase64Url(name);
-      return timingSafeEqual(
-        bytes.subarray(-SEAL_BYTES),
-        sealOf(bytes.subarray(0, -SEAL_BYTES)),
-      );
+      return timingSafeEqual(bytes.subarray(-SEAL_BYTES), sealOf(bytes.subarray(0, -SEAL_BYTES)));
     },
   };
 }

@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../agent/upstream.js";
 import { resolveAccess } from "./access.js";

@@ -182,7 +182,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
     "the gateway forwards no event without a receipt and verifies every receipt; no setting changes that",
   ],
   [
-    /^ERR_(?:UPSTREAM|STREAM|RUN|MESSAGE)_|^AGENT_|^RUN_STOPPED$|^GATEWAY_FAILURE$/u,
+    /^ERR_(?:UPSTREAM|STREAM|RUN|MESSAGE)_|^AGENT_|^RUN_STOPPED$|^GATEWAY_(?:FAILURE|LOST)$/u,
     "the code reports the end of a run; the gateway blocked nothing that a setting could allow",
   ],
 ];

@@ -128,6 +128,7 @@ const LISTENER_REMEDIES = {
   NOT_FOUND: `POST to /agents/NAME; ${pageAddress("gateway.md#paths")} lists every path`,
   INTERNAL: "repeat the request; the gateway's log names the cause",
   RUN_STOPPED: "start a new run if the stop was not intended",
+  GATEWAY_LOST: "start a new run; the agent may have done part of the work",
   ACCESS_EXPIRED: "get a new credential and connect again",
   BLOCKED_BY_POLICY: "run countersign policy explain RECEIPT with the receipt that the error names",
   RECEIPTS_UNAVAILABLE:

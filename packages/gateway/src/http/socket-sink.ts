@@ -99,7 +99,8 @@ export function createSocketReader(socket: WebSocket, gone: Signal, key: string)
     get isSlow() {
       return writer.isSlow;
     },
-    begin: (after) => writer.write(JSON.stringify({ type: "STREAM", id: writePosition(key, after) })),
+    begin: (after) =>
+      writer.write(JSON.stringify({ type: "STREAM", id: writePosition(key, after) })),
     write: (_first, texts) => {
       for (const text of texts) writer.write(text);
     },

@@ -117,7 +117,8 @@ function createRun(
   const sink = request.openSink({
     runId,
     threadId,
-    clientDialect: clientDialect === "as-sent" && target.dialect === "chio" ? "envelope" : clientDialect,
+    clientDialect:
+      clientDialect === "as-sent" && target.dialect === "chio" ? "envelope" : clientDialect,
     client: connection.client,
     hasReceipts: receipts !== undefined,
   });

@@ -167,11 +167,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     lookupHost: options.lookupHost ?? SYSTEM_LOOKUP,
     stopElsewhere: options.stopElsewhere,
   };
-  const sharedStreams = options.openSharedStreams?.(
-    context,
-    options.access ?? OPEN_ACCESS,
-    { ...DEFAULT_LISTEN_LIMITS, ...options.listenLimits },
-  );
+  const sharedStreams = options.openSharedStreams?.(context, options.access ?? OPEN_ACCESS, {
+    ...DEFAULT_LISTEN_LIMITS,
+    ...options.listenLimits,
+  });
   const accessControl = createAccessControl({
     clock,
     ledger,

@@ -6,7 +6,7 @@ import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
 import { BufferedEvents } from "./buffered-events.js";
 import type { HolderFacts } from "./resume-request.js";
 import type { OpenedRun } from "../../runs/start-run.js";
-import type { StreamCopy } from "./shared-streams.js";
+import type { StreamCopy } from "./stream-copy.js";
 import type { StreamReader } from "./stream-reader.js";
 
 /**

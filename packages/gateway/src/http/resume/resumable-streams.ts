@@ -7,7 +7,8 @@ import type { ResumeRequest } from "./resume-request.js";
 import type { OpenedRun } from "../../runs/start-run.js";
 import { ResumableStream } from "./resumable-stream.js";
 import type { StreamHolder, StreamPool } from "./resumable-stream.js";
-import type { StreamCopy, SharedStreams } from "./shared-streams.js";
+import type { SharedStreams } from "./shared-streams.js";
+import type { StreamCopy } from "./stream-copy.js";
 
 type Limits = Pick<ListenLimits, "reconnectGraceMs" | "reconnectBytes" | "reconnectTotalBytes">;
 

@@ -1,18 +1,9 @@
 import type { Signal } from "@countersign/core";
 import type { OpenedRun } from "../../runs/start-run.js";
 import type { ResumableStream } from "./resumable-stream.js";
+import type { StreamCopy } from "./stream-copy.js";
 import type { ResumeRequest, SharedFacts } from "./resume-request.js";
 import type { StreamReader } from "./stream-reader.js";
-
-/** The copy of one stream that other gateways read. */
-export type StreamCopy = {
-  /** Whether everything that was sent to the client is stored, so that any gateway can resume the stream. */
-  readonly isComplete: boolean;
-  /** Stores what is new in the stream, soon; the caller does not wait. */
-  update(): void;
-  /** The stream has expired: removes the copy. */
-  remove(): void;
-};
 
 /** A stream of another gateway that a client may resume here. */
 export type SharedStream = {

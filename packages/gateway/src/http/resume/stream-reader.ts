@@ -29,7 +29,7 @@ export type StreamReader = {
  * The header with the key of a stream in protobuf, whose frames have no ids: the client counts the events and resumes
  * with `KEY.COUNT`.
  */
-export const STREAM_HEADER = "countersign-stream";
+const STREAM_HEADER = "countersign-stream";
 
 /** Reads a stream over HTTP, as SSE or protobuf. */
 export function createHttpReader(

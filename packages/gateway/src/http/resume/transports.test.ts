@@ -54,8 +54,9 @@ function openSocket(
 }
 
 const deltas = (events: readonly Got[]): string => events.map(({ delta = "" }) => delta).join("");
-const finished = (events: readonly Got[]) =>
-  expect.poll(() => events.at(-1)?.type, { timeout: 5000 }).toBe("RUN_FINISHED");
+function finished(events: readonly Got[]): Promise<void> {
+  return expect.poll(() => events.at(-1)?.type, { timeout: 5000 }).toBe("RUN_FINISHED");
+}
 
 test.each(["first", "second"] as const)(
   "a WebSocket that breaks is resumed on a new socket at the %s gateway; the socket then takes the next run",
@@ -79,7 +80,9 @@ test.each(["first", "second"] as const)(
     ];
     const next = { ...INPUT, threadId: "t2", runId: "r2", messages: messages.slice(2) };
     back.socket.send(JSON.stringify(next));
-    await expect.poll(() => back.events.filter(({ type }) => type === "RUN_FINISHED")).toHaveLength(2);
+    await expect
+      .poll(() => back.events.filter(({ type }) => type === "RUN_FINISHED"))
+      .toHaveLength(2);
     back.socket.close();
   },
 );
@@ -101,35 +104,30 @@ test("an unknown position on a socket is refused as over HTTP, and starts no run
   expect(first.agentRequests).toHaveLength(0);
 });
 
-test.each(["first", "second"] as const)(
-  "a stop on a socket that resumed at the %s gateway stops the run",
-  async (where) => {
-    const talker = createTalker(3);
-    let second: LinkedGateway | undefined;
-    linked = await startLinked(talker.script, {}, server);
-    second = linked.second;
-    talker.upTo(1);
-    const began = openSocket(linked.first, INPUT, { dropAfter: 3 });
-    await began.closed;
-    const there = where === "first" ? linked.first : second;
-    const orders: object[] = [];
-    Object.assign(second.gateway.context, {
-      stopElsewhere: async (order: object) => {
-        orders.push(order);
-        return [];
-      },
-    });
-    const back = openSocket(there, { type: "RESUME", id: began.id() });
-    await expect.poll(() => back.id()).toBe(began.id());
-    back.socket.send('{"type":"STOP"}');
-    if (where === "first") {
-      await expect.poll(() => back.events.at(-1)).toMatchObject({ code: "RUN_STOPPED" });
-    } else {
-      await expect.poll(() => orders).toMatchObject([{ run: "r1", principal: "anonymous" }]);
-    }
-    back.socket.close();
-  },
-);
+test("a stop on a socket that resumed stops the run at its own gateway, and is ordered from another", async () => {
+  const { talker, first, second } = await start(3);
+  talker.upTo(1);
+  const orders: object[] = [];
+  Object.assign(second.gateway.context, {
+    stopElsewhere: async (order: object) => {
+      orders.push(order);
+      return [];
+    },
+  });
+  const began = openSocket(first, INPUT, { dropAfter: 3 });
+  await began.closed;
+  const there = openSocket(second, { type: "RESUME", id: began.id() });
+  await expect.poll(() => there.id()).toBe(began.id());
+  there.socket.send('{"type":"STOP"}');
+  await expect.poll(() => orders).toMatchObject([{ run: "r1", principal: "anonymous" }]);
+  there.socket.terminate();
+  await there.closed;
+  const here = openSocket(first, { type: "RESUME", id: began.id() });
+  await expect.poll(() => here.id()).toBe(began.id());
+  here.socket.send('{"type":"STOP"}');
+  await expect.poll(() => here.events.at(-1)).toMatchObject({ code: "RUN_STOPPED" });
+  here.socket.close();
+});
 
 /** Reads a stream in protobuf; `id` is the position of its last event. */
 function readProto({ url }: LinkedGateway, lastEventId?: string, dropAfter = 999) {
