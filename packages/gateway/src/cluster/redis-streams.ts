@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Access } from "../access/access.js";
@@ -23,6 +24,11 @@ import { StreamSignals } from "./stream-signals.js";
 
 /** How long a claim of a lost stream lasts: the log may be slow. */
 const CLAIM_MS = 10_000;
+/**
+ * Pauses between looks for a stream that a gateway named and Redis does not have: a client may come back before the
+ * gateway of its run has stored the first event.
+ */
+const FIRST_WAITS_MS = [20, 80, 200, 0];
 /** How long a gateway that stops waits for what is not stored yet. */
 const FLUSH_MS = 1000;
 /** A copy outlives its gateway by this time; see `stream-copies.ts`. */
@@ -127,7 +133,11 @@ export class RedisStreams implements SharedStreams {
     let stored: StoredFacts | undefined;
     let page: StreamPage | undefined;
     try {
-      stored = await this.#readFacts(key, seal);
+      for (const wait of FIRST_WAITS_MS) {
+        stored = await this.#readFacts(key, seal);
+        if (stored !== undefined) break;
+        await delay(wait);
+      }
       if (stored !== undefined && this.#isHolder(stored, request)) {
         page = await readPage(this.#parts.redis, key, seal, position.after);
       }
@@ -196,7 +206,10 @@ export class RedisStreams implements SharedStreams {
           }),
         left: (id) => this.#signals.send(facts.gateway, { kind: "left", reader: id }),
         endIfGone: (page, isOver) => this.#endIfGone(facts, seal, key, page, isOver),
-        refused: (reason) => this.#refuse(reason),
+        refused: (reason) => {
+          // A viewer that does not read falls behind what is kept; for a client the gateway of the run waits.
+          if (reason === "changed" || !isViewer) this.#refuse(reason);
+        },
         closed: () => this.#followers.delete(follower.id),
       },
       reader,

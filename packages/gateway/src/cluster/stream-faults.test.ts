@@ -1,4 +1,4 @@
-import { startRedis, startSentinel, startTornLine } from "@countersign/testkit";
+import { startRedis, startRedisCluster, startSentinel, startTornLine } from "@countersign/testkit";
 import type { RunningRedis } from "@countersign/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createAccess } from "../access/access.js";
@@ -457,3 +457,26 @@ test("after a failover of Redis a stream resumes elsewhere with every event", as
   expect(typesOf(all).at(-1)).toBe("RUN_FINISHED");
   expect(second.recorder.drafts).toEqual([]);
 }, 90_000);
+
+test("on a Redis Cluster streams resume at another gateway, whichever node has them", async () => {
+  const cluster = await startRedisCluster();
+  ends.push(() => cluster.stop());
+  const talker = createTalker(4);
+  const addresses = cluster.nodes.map(({ host, port }) => ({ host, port }));
+  const { first, second } = await start(talker, {}, cluster.nodes[0], {
+    kind: "cluster",
+    addresses,
+  });
+  for (let count = 0; count < 6; count += 1) {
+    talker.upTo(1);
+    const ids = { threadId: `t${count}`, runId: `r${count}` };
+    const began = await ask(first, { dropAfter: 3, body: { ...INPUT, ...ids } });
+    await began.closed;
+    const back = await comeBack(second, began.frames.at(-1));
+    expect(back.status).toBe(200);
+    talker.upTo(4);
+    await back.closed;
+    expect(textOf(back.frames)).toBe("1 2 3 ");
+    expect(typesOf(back.frames).at(-1)).toBe("RUN_FINISHED");
+  }
+}, 60_000);

@@ -1,4 +1,4 @@
-import { startRedis } from "@countersign/testkit";
+import { startRedis, startTornLine } from "@countersign/testkit";
 import type { RunningRedis } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUDIENCE } from "../testing/identity.js";
@@ -23,11 +23,16 @@ beforeAll(async () => {
 afterAll(() => redis.stop());
 
 /** Two gateways of a log of their own. */
-async function startTwo(log: string, talker: Talker): Promise<[Served, Served]> {
+async function startTwo(
+  log: string,
+  talker: Talker,
+  firstRedis = redis.url,
+): Promise<[Served, Served]> {
   const start = async (beside?: Served): Promise<Served> => {
+    const url = beside === undefined ? firstRedis : redis.url;
     const served = await startServed(talker.script, {
       config: `receipts: { store: "${shared.database.url}", origin: streams.example/${log} }
-cluster: { redis: "${redis.url}" }
+cluster: { redis: "${url}" }
 access:
   mode: jwt
   jwt: { issuer: "${shared.identity.issuer}", audience: ${AUDIENCE}, jwks: "${shared.identity.jwksUrl.href}", clock_tolerance: 0 }
@@ -174,4 +179,28 @@ test("without the database a stream resumes at another gateway, and its end is s
   await known.closed;
   expect(known.frames).toEqual(began.frames.slice(-2));
   await shared.database.start();
+}, 60_000);
+
+test("the error of a run whose gateway is gone has a receipt that continues those of its stream", async () => {
+  const line = await startTornLine(redis.port);
+  const talker = createTalker(4);
+  const [first, second] = await startTwo("lost", talker, line.url.replace("http", "redis"));
+  const token = await shared.identity.token("alice");
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  const { sharedStreams } = first.running.gateway.context.telemetry;
+  await expect.poll(() => sharedStreams.incomplete, WAIT).toBe(0);
+  // For Redis the gateway is gone.
+  await line.stop();
+  const passed = await ask(second, token, { last: began.frames.at(-1) });
+  await passed.closed;
+  expect(typesOf(passed.frames)).toEqual(["CUSTOM", "RUN_ERROR"]);
+  expect(JSON.parse(passed.frames.at(-1)?.data ?? "")).toMatchObject({ code: "GATEWAY_LOST" });
+  const events = [...began.frames, ...passed.frames].map(({ data }) => JSON.parse(data) as object);
+  const shown = pairUp(events);
+  expect(shown.map(({ event }) => event.type)).toHaveLength(4);
+  const receipt = shown[0]?.receipts[0] as { kernel_key: string } | undefined;
+  const run = { threadId: "t1", runId: "r1" };
+  expect(await faultsOf(shown, run, receipt?.kernel_key ?? "")).toEqual([]);
 }, 60_000);
