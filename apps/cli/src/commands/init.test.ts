@@ -32,3 +32,10 @@ test("an agent that is not an address is refused by the name of its option, and 
   }
   expect(readdirSync(home)).not.toContain("no");
 });
+
+test("a name that looks like a file is refused with the directory to name instead, and nothing is written", async () => {
+  await expect(runProgram("init", join(home, "gw", "policy.yaml"))).rejects.toThrow(
+    `Fix: countersign init ${join(home, "gw")}`,
+  );
+  expect(readdirSync(home)).not.toContain("gw");
+});

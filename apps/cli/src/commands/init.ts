@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { pageAddress } from "@countersign/core";
 import { CONFIG_SCHEMA } from "@countersign/gateway";
 import { InvalidArgumentError, Option } from "commander";
@@ -86,6 +86,12 @@ export function registerInit(program: Command): void {
 }
 
 async function init(directory: string, flags: Flags): Promise<void> {
+  if (/\.(?:ya?ml|json)$/u.test(directory)) {
+    const folder = dirname(directory);
+    throw new TypeError(
+      `init writes several files into a directory, and ${directory} looks like a file. Fix: countersign init ${folder}`,
+    );
+  }
   const setup = await chooseSetup(directory, flags, {
     input: process.stdin,
     output: process.stdout,

@@ -61,6 +61,14 @@ test("a request between events is no event, and begins a stream of its own", asy
   ]);
 });
 
+test("an event that repeats its request is an event", async () => {
+  const input = { threadId: "t", runId: "r", state: {}, messages: [], tools: [], context: [] };
+  const started = JSON.stringify({ type: "RUN_STARTED", threadId: "t", runId: "r", input });
+  const report = await examineRecording("x", cut([started, FINISH].join("\n")));
+  expect(report.findings).toEqual([]);
+  expect(report.stream).toMatchObject({ events: 2, runs: 1 });
+});
+
 test("a run that leaves interrupts of the one before unanswered is told", async () => {
   const interrupted =
     '{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i1","reason":"x"}]}}';

@@ -301,9 +301,12 @@ function peekable(
   };
 }
 
-/** The `RunAgentInput` of a line, alone or under `input` or `request`: captures keep requests beside the events. */
+/**
+ * The `RunAgentInput` of a line, alone or under `input` or `request`: captures keep requests beside the events.
+ * A line with a type is an event: a `RUN_STARTED` may repeat its request under `input`.
+ */
 function requestIn(value: JsonValue): JsonValue | undefined {
-  if (!isJsonObject(value)) return undefined;
+  if (!isJsonObject(value) || value["type"] !== undefined) return undefined;
   return [value, value["input"], value["request"]].find(
     (one) =>
       isJsonObject(one) &&

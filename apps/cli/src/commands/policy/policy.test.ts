@@ -36,6 +36,9 @@ test("init writes files that check and test accept, and never overwrites by itse
     enforcing,
     readFileSync(enforcing, "utf8").replace("mode: observe", "mode: enforce"),
   );
+  await expect(run("policy", "test", enforcing)).rejects.toThrow(
+    `Fix: countersign policy test ${join(home, "policy.test.yaml")}`,
+  );
   const enforced = await run("policy", "test", join(home, "policy.test.yaml"));
   expect(enforced.out).toMatch(/: (\d+) of \1 cases pass/);
   const again = await run("init", home, "--json");
@@ -111,7 +114,7 @@ test("a failing case prints the difference, and the run says which rules no case
   const { code, out } = await run("policy", "test", cases);
   expect(code).toBe(1);
   expect(out).toContain("expected allow, got block (ag_ui.capability:");
-  expect(out).toContain("never ag_ui.max_events_per_second");
+  expect(out).toContain("\n  ag_ui.max_events_per_second");
 });
 
 test("replay counts what changes and shows samples", async () => {

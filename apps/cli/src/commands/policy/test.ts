@@ -63,6 +63,7 @@ function printReport(file: string, report: CaseReport): void {
   const reached = report.rules.length - report.neverHit.length;
   printLine("");
   printLine(`${file}: ${passed} of ${report.results.length} cases pass`);
-  printLine(`rules that block in a case: ${reached} of ${report.rules.length}`);
-  for (const rule of report.neverHit) printLine(`  ${pc.yellow("never")} ${rule}`);
+  printLine(`${reached} of ${report.rules.length} rules block in at least one case`);
+  if (report.neverHit.length > 0) printLine(`rules without such a case (not an error):`);
+  for (const rule of report.neverHit) printLine(`  ${pc.dim(rule)}`);
 }

@@ -1,4 +1,5 @@
 import type { Decision } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
 import { PassingStep } from "../../event/stage.js";
 import type { EventContext } from "../../event/event-context.js";
 import type { Step } from "../../event/stage.js";
@@ -12,6 +13,8 @@ export class FinalRules extends PassingStep {
   readonly #state: RuleState;
   /** A block ended the run: the person gets nothing more of it but its end, so nothing more is signed as delivered. */
   isOver = false;
+  /** Whether the client receives an end of the run before the next event. */
+  #hasEnd = false;
 
   constructor(state: RuleState, next: Step) {
     super(next);
@@ -24,8 +27,10 @@ export class FinalRules extends PassingStep {
     if (!isListedPart && (isSynthetic || decision?.allow === true)) this.#check(context, decision);
     this.next.push(context);
     const { event, decision: last } = context;
+    if (event === undefined) return;
     // A blocked part of a list ends the run like the event that would stream it.
-    if (event !== undefined && last?.allow === false) this.isOver = endsRun(event, last);
+    if (last?.allow === false) this.isOver = endsRun(event, last, this.#hasEnd);
+    else if (!isListedPart) this.#hasEnd = endsAfter(event, this.#hasEnd);
   }
 
   #check(context: EventContext, decision: Decision | undefined): void {
@@ -38,4 +43,10 @@ export class FinalRules extends PassingStep {
     if (found?.allow !== false) return;
     context.decision = found;
   }
+}
+
+/** Whether the client has an end of the run after this event. */
+function endsAfter({ type }: AgUiEvent, before: boolean): boolean {
+  if (type === "RUN_STARTED") return false;
+  return before || type === "RUN_FINISHED" || type === "RUN_ERROR";
 }

@@ -79,7 +79,21 @@ test("an event with an allowed receipt is delivered, whatever is blocked before 
           expect(undelivered.map(({ event }) => event)).toEqual([]);
         },
       ),
-      { numRuns: 400 },
+      {
+        numRuns: 400,
+        // A blocked error ends the run, also for what the agent sends in the same read.
+        examples: [
+          [
+            [
+              { type: "RUN_ERROR", message: "bad" },
+              { type: "RUN_STARTED", ...IDS },
+            ],
+            "drop",
+            "enforce",
+            true,
+          ],
+        ],
+      },
     )
     .finally(() => Promise.all([...gateways.values()].map((gateway) => gateway.close())));
 });

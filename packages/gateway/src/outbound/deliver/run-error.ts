@@ -123,7 +123,11 @@ export function failureOf(error: unknown): Failure {
   return FAILURES[error.code] ?? MALFORMED;
 }
 
-/** Whether a block ends the run: by its rule, or because a client cannot follow a run without its start or its end. */
-export function endsRun({ type }: AgUiEvent, { onBlock }: Denial): boolean {
-  return onBlock === "end" || type === "RUN_STARTED" || type === "RUN_FINISHED";
+/**
+ * Whether a block ends the run: by its rule, or because a client cannot follow a run without its start or its end.
+ * `hasEnd`: the client has received an end of the run, so a blocked error ends nothing.
+ */
+export function endsRun({ type }: AgUiEvent, { onBlock }: Denial, hasEnd: boolean): boolean {
+  if (onBlock === "end" || type === "RUN_STARTED" || type === "RUN_FINISHED") return true;
+  return type === "RUN_ERROR" && !hasEnd;
 }

@@ -75,9 +75,7 @@ function deliverOne(run: Run, client: ClientStream, context: EventContext): Fail
     return undefined;
   }
   run.counters.blocked += 1;
-  // The agent ends the run here: the client gets another error in place of the blocked one, unless it already has an end.
-  const isLastError = event.type === "RUN_ERROR" && !client.isRunOver;
-  if (isLastError || endsRun(event, decision)) return endingFor(decision, context);
+  if (endsRun(event, decision, client.isRunOver)) return endingFor(decision, context);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(context));
   return undefined;
 }
