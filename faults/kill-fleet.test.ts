@@ -1,11 +1,10 @@
-import { sseFrame, startFakeAgent, startPostgres, startRedis } from "@countersign/testkit";
+import { sseFrame, startFakeAgent } from "@countersign/testkit";
 import type { FakeAgent, FakePiece } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { chatter, idsOf } from "./harness/agent.js";
 import { openRun } from "./harness/client.js";
 import type { ClientRun, SeenEvent } from "./harness/client.js";
-import { startFleet } from "./harness/fleet.js";
-import { writeSettings } from "./harness/gateway.js";
+import { startSharing } from "./harness/fleet.js";
 import type { GatewayProcess } from "./harness/gateway.js";
 import { checkLog, unreceipted } from "./harness/log.js";
 import { chooseSeed, pause, report, scaled, until } from "./harness/scale.js";
@@ -40,23 +39,6 @@ async function startAgent(): Promise<FakeAgent> {
   return agent;
 }
 
-async function startSharing(agent: string, gateways: number): Promise<GatewayProcess[]> {
-  const store = await startPostgres({ settings: { fsync: "on" } });
-  scene.defer(() => store.stop());
-  const redis = await startRedis();
-  scene.defer(() => redis.stop());
-  const config = {
-    receipts: { store: store.url, sign: "batch" },
-    cluster: { redis: redis.url },
-    metrics: { public: true },
-    listen: { host: "127.0.0.1", port: 0, heartbeat: 0.5 },
-  };
-  const directories: string[] = [];
-  for (let number = 0; number < gateways; number += 1) directories.push(await scene.directory());
-  for (const directory of directories) writeSettings(directory, { agent, config });
-  return startFleet(scene, directories);
-}
-
 /** Starts a run, or goes on with it after its last event. */
 function listen({ url }: GatewayProcess, runId: string, lastId?: string): ClientRun {
   const headers = lastId === undefined ? {} : { "last-event-id": lastId };
@@ -77,7 +59,7 @@ test.each([2, 4])(
   "kill -9 of one of %i gateways in mid-stream: its clients, each cut after another number of events, resume elsewhere and have each event once, in order and signed for; what the agent did not finish ends with one signed error; the runs of the others finish",
   async (count) => {
     const agent = await startAgent();
-    const gateways = await startSharing(agent.url, count);
+    const gateways = await startSharing(scene, agent.url, count);
     const [victim, ...staying] = gateways as [GatewayProcess, ...GatewayProcess[]];
     const seed = chooseSeed();
     report(`seed ${seed}`);
@@ -150,7 +132,7 @@ test.each([2, 4])(
 
 test("a gateway that is held up counts as gone: its stream ends with one error, also after it goes on", async () => {
   const agent = await startAgent();
-  const gateways = await startSharing(agent.url, 2);
+  const gateways = await startSharing(scene, agent.url, 2);
   const [first, second] = gateways as [GatewayProcess, GatewayProcess];
   const began = listen(first, "long-1");
   await until("it is under way", () => began.events.length > 20);

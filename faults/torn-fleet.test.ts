@@ -1,8 +1,7 @@
-import { startPostgres, startRedis, startTornLine } from "@countersign/testkit";
+import { startTornLine } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { createFollowers, expectWhole } from "./harness/follow.js";
-import { startFleet } from "./harness/fleet.js";
-import { writeSettings } from "./harness/gateway.js";
+import { startSharing } from "./harness/fleet.js";
 import type { GatewayProcess } from "./harness/gateway.js";
 import { checkLog, unreceipted } from "./harness/log.js";
 import { pause, report, scaled } from "./harness/scale.js";
@@ -13,25 +12,6 @@ const GATEWAYS = 3;
 const CLIENTS = scaled(18, 90);
 const WORDS = scaled(200, 800);
 const BREAKS = scaled(8, 35);
-
-/** Gateways of one log and one Redis. */
-async function startSharing(agent: string, gateways: number): Promise<GatewayProcess[]> {
-  const store = await startPostgres({ settings: { fsync: "on" } });
-  scene.defer(() => store.stop());
-  const redis = await startRedis();
-  scene.defer(() => redis.stop());
-  const config = {
-    receipts: { store: store.url, sign: "batch" },
-    cluster: { redis: redis.url },
-    metrics: { public: true },
-    shutdown: { drain_timeout: 120 },
-    listen: { host: "127.0.0.1", port: 0, heartbeat: 0.5 },
-  };
-  const directories: string[] = [];
-  for (let number = 0; number < gateways; number += 1) directories.push(await scene.directory());
-  for (const directory of directories) writeSettings(directory, { agent, config });
-  return startFleet(scene, directories);
-}
 
 const portOf = ({ url }: GatewayProcess): number => Number(new URL(url).port);
 
@@ -44,7 +24,7 @@ async function resumesOf({ controlUrl }: GatewayProcess): Promise<Record<string,
 
 test(`${CLIENTS} people before ${GATEWAYS} gateways and a load balancer without stickiness, their lines torn and frozen ${BREAKS} times, one gateway told to stop meanwhile: each has every event once and in order, each is signed for once, and no agent is asked twice`, async () => {
   const followers = await createFollowers(scene, WORDS);
-  const gateways = await startSharing(followers.agent.url, GATEWAYS);
+  const gateways = await startSharing(scene, followers.agent.url, GATEWAYS);
   const [leaving, ...staying] = gateways as [GatewayProcess, ...GatewayProcess[]];
   const line = await startTornLine(...gateways.map(portOf));
   scene.defer(() => line.stop());

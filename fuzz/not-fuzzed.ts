@@ -3,6 +3,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
   "Opens a file or a stream and hands its bytes to a parser that has a target.": [
     "packages/gateway/src/inbound/read-request.ts#decodeRequest",
     "packages/gateway/src/cluster/stream-follower.ts#readPage",
+    "packages/gateway/src/cluster/stream-follower.ts#readTail",
     "packages/client/src/transport/refusal.ts#readRefusal",
     "packages/gateway/src/access/key-file.ts#readKeyFile",
     "packages/gateway/src/access/operators.ts#readOperatorsFile",

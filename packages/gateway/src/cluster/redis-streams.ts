@@ -9,14 +9,15 @@ import { isHolder, readPosition } from "../http/resume/resume-request.js";
 import type { Position, ResumeRequest, SharedFacts } from "../http/resume/resume-request.js";
 import type { SharedStream, SharedStreams } from "../http/resume/shared-streams.js";
 import type { StreamCopy } from "../http/resume/stream-copy.js";
+import { isRunEnd } from "../http/resume/stream-reader.js";
 import type { StreamReader } from "../http/resume/stream-reader.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import { GatewayLease } from "./gateway-lease.js";
 import { endLostRun } from "./lost-run.js";
 import { keysOf, StreamCopies } from "./stream-copies.js";
-import { readPage, StreamFollower } from "./stream-follower.js";
-import type { StreamPage } from "./stream-follower.js";
+import { readPage, readTail, StreamFollower } from "./stream-follower.js";
+import type { OpenedEntry } from "./stream-follower.js";
 import { createStreamNames } from "./stream-names.js";
 import { CLAIM, END_ID, FINISH, RELEASE } from "./stream-scripts.js";
 import { END, StreamSeal } from "./stream-seal.js";
@@ -33,6 +34,9 @@ const FIRST_WAITS_MS = [20, 80, 200, 0];
 const FLUSH_MS = 1000;
 /** A copy outlives its gateway by this time; see `stream-copies.ts`. */
 const ENDED_MS = 60_000;
+
+/** A gateway that is held up for longer than this may write its stream again. */
+const TAKEN_MS = 3_600_000;
 
 /** What shared streams need of their gateway. */
 export type RedisStreamsParts = {
@@ -131,7 +135,7 @@ export class RedisStreams implements SharedStreams {
     const { key } = position;
     const seal = new StreamSeal(this.#parts.keys.frames, key);
     let stored: StoredFacts | undefined;
-    let page: StreamPage | undefined;
+    let entries: readonly OpenedEntry[] | undefined;
     try {
       for (const wait of FIRST_WAITS_MS) {
         stored = await this.#readFacts(key, seal);
@@ -139,13 +143,13 @@ export class RedisStreams implements SharedStreams {
         await delay(wait);
       }
       if (stored !== undefined && this.#isHolder(stored, request)) {
-        page = await readPage(this.#parts.redis, key, seal, position.after);
+        entries = await readPage(this.#parts.redis, key, seal, position.after);
       }
     } catch {
       results.add("failed");
       throw unreachable();
     }
-    if (stored === undefined || page === undefined || !hasRest(page, position, request)) {
+    if (stored === undefined || entries === undefined || !hasRest(entries, position, request)) {
       results.add("gone");
       return undefined;
     }
@@ -205,7 +209,7 @@ export class RedisStreams implements SharedStreams {
             isNew,
           }),
         left: (id) => this.#signals.send(facts.gateway, { kind: "left", reader: id }),
-        endIfGone: (page, isOver) => this.#endIfGone(facts, seal, key, page, isOver),
+        endIfGone: (place, isOver) => this.#endIfGone(facts, seal, key, place, isOver),
         refused: (reason) => {
           // A viewer that does not read falls behind what is kept; for a client the gateway of the run waits.
           if (reason === "changed" || !isViewer) this.#refuse(reason);
@@ -243,10 +247,10 @@ export class RedisStreams implements SharedStreams {
     facts: StoredFacts,
     seal: StreamSeal,
     key: string,
-    page: StreamPage,
+    after: number,
     isRunOver: boolean,
   ): Promise<void> {
-    if (page.isEnded || !(await this.#lease.isGone(facts.gateway))) return;
+    if (!(await this.#lease.isGone(facts.gateway))) return;
     const { redis } = this.#parts;
     const keys = keysOf(redis, key);
     const claim = randomUUID();
@@ -256,9 +260,12 @@ export class RedisStreams implements SharedStreams {
       await redis.run(RELEASE, [keys[2]], [claim]);
       return;
     }
-    const texts = isRunOver ? [] : await endLostRun(this.#context, facts, page.tail);
-    const sealed = seal.sealEvents({ first: page.last + 1, last: END }, texts);
-    await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, page.last + 1, sealed]);
+    const { last, texts: tail } = await readTail(redis, key, seal);
+    const lastText = tail.at(-1);
+    const hasFinished = after > last ? isRunOver : lastText !== undefined && isRunEnd(lastText);
+    const texts = hasFinished ? [] : await endLostRun(this.#context, facts, tail);
+    const sealed = seal.sealEvents({ first: last + 1, last: END }, texts);
+    await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, last + 1, sealed, TAKEN_MS]);
     const { results } = this.#context.telemetry.sharedStreams;
     results.add("lost");
     this.#context.journal.warn(
@@ -285,11 +292,10 @@ export class RedisStreams implements SharedStreams {
 
 /** Whether Redis has what follows a position, or its gateway may still store it. */
 function hasRest(
-  { entries }: StreamPage,
+  [next]: readonly OpenedEntry[],
   { after, isRunOver }: Position,
   { returnsForever }: ResumeRequest,
 ): boolean {
-  const [next] = entries;
   if (next === undefined) return true;
   if (next.texts === undefined) return false;
   if (!next.isEnd) return next.first <= after + 1;

@@ -11,14 +11,18 @@ import type { StreamSignal, StreamSignals } from "./stream-signals.js";
 
 /** How long a copy outlives the last sign of its gateway, beyond the grace period: time to notice that it is gone. */
 const MARGIN_MS = 15_000;
-/** How often copies are renewed, and written again where Redis lost something. */
+/** How often a copy is renewed, and written again where Redis lost something. */
 const RENEW_MS = 5000;
+/** Renewals are spread, so that thousands of streams are not renewed in one moment. */
+const TICK_MS = 250;
+const MAX_RENEWED = 500;
 /** A reader at another gateway says every second where it is. */
 const SILENT_MS = 4000;
 /** Bytes of one entry, so that a reader need not hold a whole stream. */
 const MAX_ENTRY_BYTES = 64 * 1024;
-/** How long a copy waits after Redis did not accept it. */
+/** How long a copy waits after Redis did not accept it; each further time twice as long. */
 const RETRY_MS = 250;
+const MAX_RETRY_MS = 5000;
 
 /** The keys of a stream, at one node of a Cluster. */
 export function keysOf(redis: RedisConnections, stream: string): [string, string, string] {
@@ -47,7 +51,7 @@ export class StreamCopies {
   constructor(options: StreamCopiesOptions) {
     this.#options = options;
     this.#timers = [
-      setInterval(() => this.renew(), RENEW_MS),
+      setInterval(() => this.#renewDue(), TICK_MS),
       setInterval(() => this.#dropSilent(), SILENT_MS / 2),
     ];
     for (const timer of this.#timers) timer.unref();
@@ -75,9 +79,9 @@ export class StreamCopies {
     return copy;
   }
 
-  /** Renews every copy; one that Redis lost is written again. */
+  /** Redis may have lost copies: each is looked at again soon. */
   renew(): void {
-    for (const copy of this.#copies.values()) copy.renew();
+    for (const copy of this.#copies.values()) copy.writtenAt = Number.NEGATIVE_INFINITY;
   }
 
   receive(signal: StreamSignal): void {
@@ -138,6 +142,17 @@ export class StreamCopies {
     });
   }
 
+  #renewDue(): void {
+    const before = performance.now() - RENEW_MS;
+    let renewed = 0;
+    for (const copy of this.#copies.values()) {
+      if (copy.writtenAt >= before) continue;
+      copy.renew();
+      renewed += 1;
+      if (renewed >= MAX_RENEWED) return;
+    }
+  }
+
   #tellReaders(stream: string): void {
     const gateways = new Set<string>();
     for (const reader of this.#readers.values()) {
@@ -183,6 +198,8 @@ class RemoteReader implements StreamReader {
 /** The copy of one stream. */
 class Copy implements StreamCopy {
   readonly stream: ResumableStream;
+  /** When Redis last had the copy, or did not accept it. */
+  writtenAt = performance.now();
   readonly #facts: SharedFacts;
   readonly #options: StreamCopiesOptions;
   readonly #on: { changed(): void; stored(): void; removed(): void };
@@ -190,6 +207,8 @@ class Copy implements StreamCopy {
   readonly #keys: [string, string, string];
   /** The last event in Redis; `undefined` where the copy must be written again. */
   #stored: number | undefined;
+  /** Whether the copy has no entry although the stream had events. */
+  #isBare = false;
   /** The first event in Redis. */
   #trimmed = 1;
   #isEndStored = false;
@@ -197,6 +216,7 @@ class Copy implements StreamCopy {
   /** Whether another gateway ended the stream, because it took this one for dead. */
   #isTaken = false;
   #isClosed = false;
+  #failures = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -225,11 +245,12 @@ class Copy implements StreamCopy {
   }
 
   renew(): void {
-    if (!this.#isTaken && !this.#isClosed) this.#write(true);
+    this.#write();
   }
 
   store(): void {
-    if (!this.isComplete) this.#write(false);
+    const isWaiting = this.#failures > 0 && performance.now() - this.writtenAt < RETRY_MS;
+    if (!this.isComplete && !isWaiting) this.#write();
   }
 
   remove(): void {
@@ -245,23 +266,31 @@ class Copy implements StreamCopy {
     clearTimeout(this.#timer);
   }
 
-  #write(isRenewal: boolean): void {
+  #write(): void {
     if (this.#isUnderWay || this.#isTaken || this.#isClosed) return;
+    // While Redis is down nothing is encrypted; afterwards every copy is renewed.
+    if (!this.#options.redis.isUp) return;
     this.#isUnderWay = true;
-    void this.#send()
-      .then((isWritten) => {
+    void this.#send().then(
+      (isWritten) => {
         this.#isUnderWay = false;
-        if (isWritten && !isRenewal) this.#on.stored();
+        this.#failures = 0;
+        this.writtenAt = performance.now();
+        if (isWritten) this.#on.stored();
         if (!this.isComplete) this.update();
-      })
-      .catch(() => {
+      },
+      () => {
         // Whether it was written is not known, so it is written again from the start.
         this.#isUnderWay = false;
         this.#stored = undefined;
+        this.writtenAt = performance.now();
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => this.store(), RETRY_MS);
+        const wait = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** this.#failures);
+        this.#failures += 1;
+        this.#timer = setTimeout(() => this.store(), wait);
         this.#timer.unref();
-      });
+      },
+    );
   }
 
   async #send(): Promise<boolean> {
@@ -312,9 +341,6 @@ class Copy implements StreamCopy {
     if (endsNow) this.#isEndStored = true;
     return values.length > 0;
   }
-
-  /** Whether the copy has no entry although the stream had events. */
-  #isBare = false;
 }
 
 /** Divides events into entries. */

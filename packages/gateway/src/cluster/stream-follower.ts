@@ -18,22 +18,21 @@ const RETRY_MS = 250;
 /** How long a reader waits for a Redis that does not answer before its client is told to come back. */
 const MAX_SILENCE_MS = 10_000;
 
-/** A part of a stream as it is in Redis. */
-export type StreamPage = {
-  readonly entries: readonly OpenedEntry[];
-  /** The last event in Redis; 0 for none. */
-  readonly last: number;
-  /** Whether the stream has its end. */
-  readonly isEnded: boolean;
-  /** Texts of the last events, where they were asked for. */
-  readonly tail: readonly string[];
-};
-
 /** The events of one entry; undefined texts were not written by a gateway of the log. */
 export type OpenedEntry = {
   readonly first: number;
   readonly isEnd: boolean;
   readonly texts: readonly string[] | undefined;
+};
+
+/** The end of a stream as it is in Redis. */
+export type StreamTail = {
+  /** The last event; 0 for none. */
+  readonly last: number;
+  /** Whether the stream has its end. */
+  readonly isEnded: boolean;
+  /** Some of the last events. */
+  readonly texts: readonly string[];
 };
 
 type RawEntry = readonly [id: Buffer, fields: readonly Buffer[]];
@@ -44,26 +43,34 @@ export async function readPage(
   stream: string,
   seal: StreamSeal,
   after: number,
-): Promise<StreamPage | undefined> {
+): Promise<readonly OpenedEntry[] | undefined> {
   const [events, facts] = keysOf(redis, stream);
-  const raw = (await redis.runBuffer(READ, [events, facts], [`${after}-0`, PAGE, TAIL])) as
-    | readonly [RawEntry[], RawEntry[]]
+  const raw = (await redis.runBuffer(READ, [events, facts], [`${after}-0`, PAGE])) as
+    | readonly RawEntry[]
     | null;
-  if (raw === null) return undefined;
-  const [found, latest] = raw;
-  const tail = latest.toReversed().map((entry) => openEntry(seal, entry));
-  const newest = tail.at(-1);
-  const isEnded = newest?.isEnd === true;
-  return {
-    entries: found.map((entry) => openEntry(seal, entry)),
-    last: newest === undefined ? 0 : newest.first + (newest.texts?.length ?? 0) - 1,
-    isEnded,
-    tail: tail.flatMap(({ texts = [] }) => texts),
-  };
+  return raw?.map((entry) => openEntry(seal, entry));
 }
 
 /** The last entries, among which are the last event and the last receipt. */
 const TAIL = 3;
+
+/** Reads the last entries of a stream. */
+export async function readTail(
+  redis: RedisConnections,
+  stream: string,
+  seal: StreamSeal,
+): Promise<StreamTail> {
+  const [events] = keysOf(redis, stream);
+  const range = ["+", "-", "COUNT", TAIL] as const;
+  const raw = (await redis.commandBuffer("XREVRANGE", events, ...range)) as readonly RawEntry[];
+  const entries = raw.map((entry) => openEntry(seal, entry)).toReversed();
+  const newest = entries.at(-1);
+  return {
+    last: newest === undefined ? 0 : newest.first + (newest.texts?.length ?? 0) - 1,
+    isEnded: newest?.isEnd === true,
+    texts: entries.flatMap(({ texts = [] }) => texts),
+  };
+}
 
 function openEntry(seal: StreamSeal, [id, fields]: RawEntry): OpenedEntry {
   const place = id.toString();
@@ -89,7 +96,7 @@ export type FollowerPort = {
   report(reader: string, after: number, isNew: boolean): void;
   left(reader: string): void;
   /** Whether the gateway of the stream is gone; then ends the stream in its place. */
-  endIfGone(page: StreamPage, isRunOver: boolean): Promise<void>;
+  endIfGone(after: number, isRunOver: boolean): Promise<void>;
   refused(reason: "changed" | "missing"): void;
   closed(): void;
 };
@@ -152,19 +159,19 @@ export class StreamFollower {
       }
       this.#hasNews = false;
       try {
-        const page = await readPage(this.#port.redis, this.stream, this.#port.seal, this.#after);
+        const entries = await readPage(this.#port.redis, this.stream, this.#port.seal, this.#after);
         respondedAt = performance.now();
         if (this.#isClosed) return;
         // The stream has expired, or Redis lost it and its gateway writes it again.
-        if (page === undefined) {
+        if (entries === undefined) {
           this.hangUp();
           return;
         }
-        if (page.entries.length > 0) {
-          this.#take(page);
+        if (entries.length > 0) {
+          this.#take(entries);
           continue;
         }
-        await this.#port.endIfGone(page, this.#isRunOver || isEndedBy(page, this.#after));
+        await this.#port.endIfGone(this.#after, this.#isRunOver);
       } catch {
         if (performance.now() - respondedAt > MAX_SILENCE_MS) {
           this.hangUp();
@@ -179,7 +186,7 @@ export class StreamFollower {
     }
   }
 
-  #take({ entries }: StreamPage): void {
+  #take(entries: readonly OpenedEntry[]): void {
     for (const { first, isEnd, texts } of entries) {
       if (texts === undefined || (!isEnd && first > this.#after + 1)) {
         this.#port.refused(texts === undefined ? "changed" : "missing");
@@ -229,9 +236,4 @@ export class StreamFollower {
     this.#port.left(this.id);
     this.#port.closed();
   }
-}
-
-function isEndedBy({ last, tail }: StreamPage, after: number): boolean {
-  const text = tail.at(-1);
-  return after >= last && text !== undefined && isRunEnd(text);
 }

@@ -30,13 +30,11 @@ redis.call('PEXPIRE', facts, life)
 return 'ok'
 `);
 
-/** Reads the entries after an event, and the last one. */
+/** Reads the entries after an event; nothing if Redis does not have the stream. */
 export const READ = createScript(`
 local events, facts = KEYS[1], KEYS[2]
 if redis.call('EXISTS', facts) == 0 then return false end
-local found = redis.call('XRANGE', events, '(' .. ARGV[1], '+', 'COUNT', ARGV[2])
-local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', ARGV[3])
-return { found, last }
+return redis.call('XRANGE', events, '(' .. ARGV[1], '+', 'COUNT', ARGV[2])
 `);
 
 /** Claims the copy of a gateway that is gone, for the time that the end of its stream takes. */
@@ -60,6 +58,8 @@ export const FINISH = createScript(`
 local events, facts, taken = KEYS[1], KEYS[2], KEYS[3]
 if redis.call('GET', taken) ~= ARGV[1] then return 'lost' end
 redis.call('XADD', events, ARGV[3], 'first', ARGV[4], 'sealed', ARGV[5])
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[2]) end
+redis.call('PEXPIRE', events, ARGV[2])
+redis.call('PEXPIRE', facts, ARGV[2])
+redis.call('PEXPIRE', taken, ARGV[6])
 return 'ok'
 `);
