@@ -19,7 +19,7 @@ import { median, percentile } from "./statistics.js";
 const COMMAND = fileURLToPath(new URL("../../apps/cli/bin/countersign.js", import.meta.url));
 const STREAMS = 16;
 const WORDS = 2000;
-const RESUMES = 100;
+const RESUMES = 60;
 /** Clock ticks per second in /proc; Linux has 100 on every platform that Node runs on. */
 const TICKS = 100;
 const POLICY = `hushspec: "0.1.0"
@@ -47,7 +47,7 @@ const agent = createServer((asked, answer) => {
     answer.write(frame({ type: "TEXT_MESSAGE_START", messageId: runId, role: "assistant" }));
     const word = { type: "TEXT_MESSAGE_CONTENT", messageId: runId, delta: "some words " };
     if (threadId.startsWith("slow")) {
-      const timer = setInterval(() => answer.write(frame(word)), 2);
+      const timer = setInterval(() => answer.write(frame(word)), 5);
       answer.on("close", () => clearInterval(timer));
       return;
     }
@@ -148,7 +148,8 @@ try {
       policy: "policy.yaml",
       receipts: { store: database.url, sign: "batch", scrub_rate: 0 },
       keys: { directory: "keys" },
-      log: { level: "error" },
+      // Runs that the measurement leaves behind end soon.
+      limits: { reconnect_grace: 1 },
       ...(shares ? { cluster: { redis: redis.url } } : {}),
     };
     writeFileSync(join(directory, "policy.yaml"), POLICY);
@@ -167,6 +168,7 @@ try {
     await Promise.all(Array.from({ length: STREAMS }, () => read(gateway, { thread: "fast" })));
     return (processorTimeOf(gateway) - before) / (STREAMS * (WORDS + 4));
   };
+  console.log("three gateways listen");
   await costOf(alone);
   await costOf(shared);
   const costs: { alone: number; shared: number }[] = [];
