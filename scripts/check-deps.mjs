@@ -54,6 +54,11 @@ const UNREACHABLE = [
     sentence: "receipts/verify reaches no signing code and no storage.",
   },
   {
+    from: "packages/receipts/src/verify-statements/index.ts",
+    never: /\/(sign|log|store|sqlite|postgres|bundles|export)\//,
+    sentence: "receipts/verify-statements reaches no signing code and no storage.",
+  },
+  {
     from: "packages/capability/src/index.ts",
     never: /capability\/src\/issue\//,
     sentence: "capability verifies without any issuing code.",

@@ -17,6 +17,7 @@ const SYSTEM_NEEDS = [
     apt: ["golang-go", "golang-golang-x-mod-dev"],
     why: "an auditor around Go's own log packages",
   },
+  { program: "python3", apt: ["python3"], why: "an auditor of statements without our code" },
   { program: "redis-server", apt: ["redis-server"], why: "gateways that share Redis" },
   { program: "faketime", apt: ["faketime"], why: "clock jumps" },
   { program: "systemd-analyze", apt: ["systemd"], why: "a linter of the unit file" },

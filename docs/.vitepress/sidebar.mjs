@@ -68,6 +68,8 @@ const GROUPS = {
     "receipts/command-line.md",
     "receipts/format.md",
     "receipts/batch-signature.md",
+    "receipts/cose.md",
+    "receipts/run-statement.md",
     "compatibility.md",
     "reference/frameworks.md",
   ],

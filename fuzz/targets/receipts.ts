@@ -4,6 +4,27 @@ import {
   encodeCheckpoint,
   parseCheckpoint,
 } from "../../packages/receipts/src/checkpoint/checkpoint.js";
+import { decodeCbor, encodeCbor } from "../../packages/receipts/src/cose/cbor.js";
+import { decodeKeySet, encodeKeySet } from "../../packages/receipts/src/cose/cose-key.js";
+import { decodeManifest, encodeManifest } from "../../packages/receipts/src/cose/manifest.js";
+import { decodeCoseReceipt } from "../../packages/receipts/src/cose/receipt.js";
+import {
+  decodeProtected,
+  decodeSign1,
+  encodeSign1,
+} from "../../packages/receipts/src/cose/sign1.js";
+import {
+  decodeStatement,
+  ENTRY_CONTENT_TYPE,
+  STATEMENT_TYPE,
+} from "../../packages/receipts/src/cose/statement.js";
+import { decodeEnvelope, encodeEnvelope } from "../../packages/receipts/src/dsse/envelope.js";
+import {
+  decodeRunStatement,
+  encodeRunStatement,
+} from "../../packages/receipts/src/dsse/run-statement.js";
+import { signRunStatement } from "../../packages/receipts/src/export/run-statement.js";
+import { createStatementWriter } from "../../packages/receipts/src/export/write-statements.js";
 import { decodeRemoved } from "../../packages/receipts/src/bundles/sealed.js";
 import { decodeEntry, decodeEntryTexts } from "../../packages/receipts/src/entry/decode-entry.js";
 import { encodeEntry } from "../../packages/receipts/src/entry/encode-entry.js";
@@ -26,6 +47,11 @@ import {
   sampleFiles,
   sampleLog,
 } from "../../packages/receipts/src/testing/sample-log.js";
+import {
+  numbered,
+  statementSource,
+} from "../../packages/receipts/src/testing/sample-statements.js";
+import { verifyRunStatement } from "../../packages/receipts/src/verify-node/run-statement.js";
 import { foreignSample } from "../../packages/receipts/src/testing/foreign-sample.js";
 import {
   decodeBundle,
@@ -41,6 +67,10 @@ import {
   verifyProof,
   verifyReceipt,
 } from "../../packages/receipts/src/verify/index.js";
+import {
+  verifyStatement,
+  verifyStatements,
+} from "../../packages/receipts/src/verify-statements/index.js";
 import { attempt, attemptAsync, hold, holdEqual, textOf } from "../engine/target.js";
 import type { FuzzTarget } from "../engine/target.js";
 
@@ -58,6 +88,24 @@ const PROOF = encodeProof({
 });
 const FOREIGN = JSON.stringify(foreignSample({ session_id: "s", agent_id: "a", at: 1 }));
 const TRUSTED = new Set(SIGNATURES);
+const WRITER = await createStatementWriter(statementSource(LOG));
+const STATEMENTS = await Promise.all(numbered(LOG).map((entry) => WRITER.encode(entry)));
+const RUN = await signRunStatement(
+  statementSource(LOG),
+  { run_id: "run_1", thread_id: "thread_1" },
+  numbered(LOG),
+);
+const ENVELOPE = RUN?.envelope ?? "";
+const MANIFEST = encodeManifest({
+  size: 5,
+  root: "0".repeat(64),
+  entries: [
+    [0, 1],
+    [3, 3],
+  ],
+});
+/** Files that make an export of statements once a statement is put among them. */
+const STATEMENT_FILES = new Map([...FILES, ["keys.cbor", encodeKeySet([])]]);
 
 /** One text after the other: a mutation of one format reaches the parsers of all. */
 function readTexts(text: string): void {
@@ -264,6 +312,82 @@ export const RECEIPT_TARGETS: readonly FuzzTarget[] = [
       if (path !== "log.vkey") hold(isSame || !exported.valid, `a changed ${path} shows`);
       const value = attempt(() => parseJson(input));
       if (value.ok) await attemptAsync(() => importReceipt(value.value, "mcp"));
+    },
+  },
+  {
+    name: "receipt-statement",
+    property:
+      "a statement, a key set and a manifest have one spelling, and only a signed one is valid",
+    covers: [
+      "packages/receipts/src/cose/cbor.ts#decodeCbor",
+      "packages/receipts/src/cose/sign1.ts#decodeSign1",
+      "packages/receipts/src/cose/sign1.ts#decodeProtected",
+      "packages/receipts/src/cose/statement.ts#decodeStatement",
+      "packages/receipts/src/cose/receipt.ts#decodeCoseReceipt",
+      "packages/receipts/src/cose/cose-key.ts#decodeKeySet",
+      "packages/receipts/src/cose/manifest.ts#decodeManifest",
+      "packages/receipts/src/verify-statements/statement.ts#verifyStatement",
+      "packages/receipts/src/verify-statements/statements.ts#verifyStatements",
+      "packages/receipts/src/verify/key-history.ts#readText",
+    ],
+    dictionary: [
+      "\u0018",
+      "\u0000",
+      "Signature1",
+      "run/run_1",
+      "tree/5",
+      '"seq":1',
+      '"entries":[[',
+    ],
+    seeds: [...STATEMENTS, encodeKeySet([new Uint8Array(32).fill(1)]), MANIFEST],
+    async run(input) {
+      const item = attempt(() => decodeCbor("the input", input, input.length));
+      if (item.ok) holdEqual(Array.from(encodeCbor(item.value)), Array.from(input), "one spelling");
+      const signed = attempt(() => decodeSign1("the input", input, input.length));
+      if (signed.ok) {
+        holdEqual(Array.from(encodeSign1(signed.value)), Array.from(input), "one spelling");
+        const expected = { type: STATEMENT_TYPE, contentType: ENTRY_CONTENT_TYPE };
+        attempt(() => decodeProtected("the input", signed.value.protectedBytes, expected));
+      }
+      const statement = attempt(() => decodeStatement(input, ENTRY_CONTENT_TYPE));
+      if (statement.ok) {
+        const { receipt } = statement.value;
+        if (receipt !== undefined) attempt(() => decodeCoseReceipt(receipt));
+      }
+      attempt(() => decodeCoseReceipt(input));
+      const keys = attempt(() => decodeKeySet(input));
+      if (keys.ok)
+        holdEqual(Array.from(encodeKeySet(keys.value)), Array.from(input), "one spelling");
+      const manifest = attempt(() => decodeManifest(input));
+      if (manifest.ok)
+        holdEqual(textOf(encodeManifest(manifest.value)), textOf(input), "one spelling");
+      const trust = { trustedKeys: LOG.receiptKeys, trustedLogs: [LOG.vkey] };
+      const { valid } = await verifyStatement(input, trust);
+      const isOurs = STATEMENTS.some((bytes) => Buffer.from(bytes).equals(input));
+      hold(valid === isOurs, "only a statement that was signed is valid");
+      const reader = memoryReader(new Map(STATEMENT_FILES).set("manifest.scitt", input));
+      hold(!(await verifyStatements(reader, trust)).valid, "an export has a signed manifest");
+    },
+  },
+  {
+    name: "receipt-run-statement",
+    property: "a statement about a run has one spelling, and only the signed one is valid",
+    covers: [
+      "packages/receipts/src/dsse/envelope.ts#decodeEnvelope",
+      "packages/receipts/src/dsse/run-statement.ts#decodeRunStatement",
+      "packages/receipts/src/verify-node/run-statement.ts#verifyRunStatement",
+    ],
+    dictionary: ['"payload":"', '"payloadType":"', '"signatures":[', '"sig":"', '"predicate":{'],
+    seeds: [ENVELOPE, atob((JSON.parse(ENVELOPE) as { payload: string }).payload)],
+    async run(input) {
+      const text = textOf(input);
+      const envelope = attempt(() => decodeEnvelope(text));
+      if (envelope.ok) holdEqual(encodeEnvelope(envelope.value), text.trimEnd(), "one spelling");
+      const statement = attempt(() => decodeRunStatement(input));
+      if (statement.ok)
+        holdEqual(textOf(encodeRunStatement(statement.value)), text, "one spelling");
+      const { valid } = await verifyRunStatement(text, { trustedLogs: [LOG.vkey] });
+      hold(valid === (text.trimEnd() === ENVELOPE), "only what was signed is valid");
     },
   },
   {

@@ -1,5 +1,5 @@
-import { access, mkdir, mkdtemp, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { equalBytes } from "@countersign/core";
 import { parseCheckpoint } from "../checkpoint/checkpoint.js";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
@@ -14,7 +14,8 @@ import { EXPORT_FILES } from "../verify/reader.js";
 import { exportReadme } from "./readme.js";
 import { exportError } from "./errors.js";
 import { writeProofs } from "./write-proofs.js";
-import { createTreeFiles, syncDirectory, writeDurable, writeRemovedTiles } from "./tree-files.js";
+import { writeDirectory } from "./draft-directory.js";
+import { createTreeFiles, writeDurable, writeRemovedTiles } from "./tree-files.js";
 
 /** The sources of an export. */
 export type ExportSource = {
@@ -52,15 +53,6 @@ export type WriteExportOptions = {
   /** Aborts the export; nothing of it stays. */
   signal?: AbortSignal;
 };
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function writeEntries(
   directory: string,
@@ -115,16 +107,9 @@ export async function writeExport(
   source: ExportSource,
   options: WriteExportOptions = {},
 ): Promise<void> {
-  const target = resolve(directory);
-  if (await exists(target)) {
-    throw exportError("ERR_EXPORT_EXISTS", "the export directory is there already", { directory });
-  }
   const checkpoint = parseCheckpoint(parseNote(source.checkpoint).text);
   const key = parseVkey(source.vkey);
-  const parent = dirname(target);
-  await mkdir(parent, { recursive: true });
-  const draft = await mkdtemp(join(parent, `.${basename(target)}-`));
-  try {
+  await writeDirectory(directory, async (draft) => {
     await writeEntries(draft, source, checkpoint, options);
     const proofs = options.proofs ?? [];
     if (proofs.length > 0) await writeProofs(draft, source.checkpoint, checkpoint.size, proofs);
@@ -141,11 +126,5 @@ export async function writeExport(
     );
     // Last, as in a live log: a reader that sees the checkpoint can read everything it commits to.
     await writeDurable(join(draft, EXPORT_FILES.checkpoint), source.checkpoint);
-    await syncDirectory(draft);
-    await rename(draft, target);
-    await syncDirectory(parent);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }

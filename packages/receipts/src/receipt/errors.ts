@@ -25,6 +25,10 @@ declare module "@countersign/core" {
     ERR_PROOF_MALFORMED: { line: number; reason: string };
     /** A line of `keys.jsonl` is not a key record. */
     ERR_KEYS_MALFORMED: { line: number; reason: string };
+    /** A COSE object is not deterministic CBOR, or not of the profile of our statements. */
+    ERR_COSE_MALFORMED: { part: string; reason: string };
+    /** A DSSE envelope, or the in-toto statement of a run in it, has another form. */
+    ERR_DSSE_MALFORMED: { part: string; reason: string };
   }
 }
 

@@ -14,6 +14,9 @@ export { verifyTail } from "./verify-tail.js";
 export { loadFastVerifier } from "./ed25519.js";
 export { createFileDuplicateFinder } from "./file-duplicates.js";
 export { verifyReceiptLines } from "./receipt-lines.js";
+export { verifyRunStatement } from "./run-statement.js";
+export type { RunLog, RunStatementOptions } from "./run-statement.js";
+export { readExportEntries, readExportRoot } from "../verify/read-export.js";
 export { conclude, failed, held, skipped } from "../verify/result.js";
 
 /** Options of {@link verifyExportDirectory}. */

@@ -1,9 +1,6 @@
-import { decodeUtf8, equalBytes } from "@countersign/core";
-import { verifyEd25519 } from "@countersign/core/verify";
-import type { KeyRecord } from "../keys/history.js";
-import { parseKeyHistory } from "../keys/history.js";
+import { equalBytes } from "@countersign/core";
 import type { KeyPeriod } from "../keys/verify-history.js";
-import { findBrokenRecord, keyPeriods, trustedThroughHistory } from "../keys/verify-history.js";
+import { keyPeriods, trustedThroughHistory } from "../keys/verify-history.js";
 import { MAX_NOTE_BYTES } from "../note/note.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { BundleContext, BundleReport } from "./bundle.js";
@@ -11,13 +8,14 @@ import { verifyBundle } from "./bundle.js";
 import type { CheckpointOptions } from "./checkpoint.js";
 import { checkCheckpoint } from "./checkpoint.js";
 import type { ExportReader } from "./reader.js";
+import { checkKeys, readText } from "./key-history.js";
 import { createDuplicateFinder, duplicateCheck } from "./duplicates.js";
 import type { DuplicateFinder } from "./duplicates.js";
 import { EXPORT_FILES } from "./reader.js";
 import { normalKey } from "./receipt.js";
 import { openReceiptsFile } from "./receipts-file.js";
 import type { Check, CheckId, SignerTrust, Verification } from "./result.js";
-import { conclude, failed, failedBy, held, skipped } from "./result.js";
+import { conclude, failed, held, skipped } from "./result.js";
 import { readRemoval } from "./removal.js";
 import { createReceiptSignatures } from "./signature.js";
 import type { Tallies } from "./tally.js";
@@ -52,7 +50,6 @@ export type ExportOptions = CheckpointOptions & {
   verifyBundles?: (plan: BundlePlan) => AsyncIterable<BundleReport>;
 };
 
-const MAX_KEYS_BYTES = 16 * 1024 * 1024;
 /**
  * Consecutive bundles without an own entry before the rest counts as missing too. The author of the
  * export chooses the size: with 2^53 entries and no files, or a few files under many links, the
@@ -63,33 +60,6 @@ const MAX_MISSING_BUNDLES = 16;
 /** The number of entries in a bundle of a log of this size. */
 export function bundleWidth(index: number, size: number): number {
   return Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
-}
-
-async function readText(
-  reader: ExportReader,
-  path: string,
-  maxBytes: number,
-): Promise<string | undefined> {
-  const bytes = await reader.read(path, maxBytes);
-  if (bytes === undefined || bytes.length > maxBytes) return undefined;
-  return decodeUtf8(bytes);
-}
-
-async function checkKeys(
-  reader: ExportReader,
-  options: ExportOptions,
-): Promise<{ check: Check; records: KeyRecord[] | undefined }> {
-  const id = "key-history";
-  const text = await readText(reader, EXPORT_FILES.keys, MAX_KEYS_BYTES);
-  if (text === undefined) return { check: failed(id, "keys.jsonl is missing"), records: undefined };
-  try {
-    const records = parseKeyHistory(text);
-    const broken = await findBrokenRecord(records, options.verifySignature ?? verifyEd25519);
-    if (broken === undefined) return { check: held(id, `${records.length} keys`), records };
-    return { check: failed(id, `line ${broken.line}: ${broken.reason}`), records: undefined };
-  } catch (error) {
-    return { check: failedBy(id, error), records: undefined };
-  }
 }
 
 async function* verifyInOrder(

@@ -21,7 +21,15 @@ export const EXPORT_FILES = {
   readme: "README.md",
   proofs: "proofs",
   removed: "removed.json",
+  manifest: "manifest.scitt",
+  keySet: "keys.cbor",
+  statements: "statements",
 } as const;
+
+/** Path of the transparent statement of an entry in an export of statements. */
+export function statementPath(seq: number): string {
+  return `${EXPORT_FILES.statements}/${seq}.scitt`;
+}
 
 /** Reads a partial tile or bundle, or the full one that replaced it (C2SP tlog-tiles). */
 export async function readTileFile(

@@ -24,6 +24,19 @@ export type CheckId =
   | "tree-root"
   | "receipts-file"
   | "beyond-checkpoint"
+  | "statement-format"
+  | "statement-signature"
+  | "statement-key"
+  | "statement-claims"
+  | "cose-receipt"
+  | "key-set"
+  | "manifest"
+  | "statements-complete"
+  | "run-statement"
+  | "run-signature"
+  | "run-entries"
+  | "run-transcript"
+  | "run-tree"
   | "store-whole"
   | "store-parts";
 
@@ -49,6 +62,19 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "tree-root": "The entries hash to the signed root",
   "receipts-file": "receipts.jsonl holds the receipts of the entries",
   "beyond-checkpoint": "Entries not yet covered by a checkpoint are whole",
+  "statement-format": "The statement is one COSE_Sign1 in deterministic CBOR",
+  "statement-signature": "The issuer signed the statement and the entry in it",
+  "statement-key": "The issuer's key is in the history and was not retired before",
+  "statement-claims": "Issuer and subject are those of the entry and of the log",
+  "cose-receipt": "The receipt is one COSE_Sign1 with one inclusion proof",
+  "key-set": "The key set holds the keys of the log and of the history",
+  manifest: "The manifest is signed and names the tree of the checkpoint",
+  "statements-complete": "Every statement that the manifest lists is there",
+  "run-statement": "The file is a statement about one run",
+  "run-signature": "The log's key signed the statement about the run",
+  "run-entries": "The log has the same entries of the run, with the same decisions",
+  "run-transcript": "The entries of the run hash to the transcript of the statement",
+  "run-tree": "The tree of the statement is the start of this log",
   "store-whole": "The live store is complete",
   "store-parts": "The log has its checkpoint, key history and ledger",
 };

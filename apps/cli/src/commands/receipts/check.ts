@@ -1,6 +1,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalJson, CountersignError, isCountersignError, parseJson } from "@countersign/core";
+import {
+  canonicalJson,
+  CountersignError,
+  isCountersignError,
+  isJsonObject,
+  parseJson,
+} from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { parseKeyHistory } from "@countersign/receipts";
@@ -20,9 +26,18 @@ import {
 } from "@countersign/receipts/verify-node";
 import type { DirectoryOptions } from "@countersign/receipts/verify-node";
 import { pathExists } from "../../files/path-exists.js";
-import { readText } from "../../files/read-file.js";
+import { readBytes, readText } from "../../files/read-file.js";
 import { createProgress } from "../../output/progress.js";
 import "../errors.js";
+import {
+  checkRun,
+  checkRunInExport,
+  checkRunInStatements,
+  checkStatement,
+  checkStatements,
+  isStatement,
+  isStatementExport,
+} from "./check-statements.js";
 import { exportStore } from "./export.js";
 import { withTemporaryDirectory } from "./interrupt.js";
 import { checkParts, checkUncommitted, isOfEmptyLog, wasWritten } from "./parts.js";
@@ -33,7 +48,12 @@ import { readKeptCheckpoint, withGrowth } from "./kept-checkpoint.js";
 import type { Trust } from "./trust.js";
 
 /** Files that go with a single receipt or entry. */
-export type AdjacentFiles = { readonly event?: string; readonly proof?: string };
+export type AdjacentFiles = {
+  readonly event?: string;
+  readonly proof?: string;
+  /** An export or a store that must have the run of a statement. */
+  readonly against?: string;
+};
 
 /** How a file ends that holds a receipt on each line. */
 const LINES = ".jsonl";
@@ -48,6 +68,12 @@ export async function checkExport(
   older?: string,
   more: Pick<DirectoryOptions, "duplicates"> = {},
 ): Promise<Verification> {
+  if (isStatementExport(directory)) {
+    if (older === undefined) return checkStatements(directory, trust);
+    throw new TypeError(
+      "--older is for an export of the log. Fix: verify the statements without it, or export the log without --cose",
+    );
+  }
   if (!EXPORT_MARKS.some((name) => pathExists(join(directory, name)))) {
     throw new CountersignError(
       "ERR_CLI_NO_EXPORT",
@@ -157,7 +183,7 @@ function withoutLog(error: unknown, { origin }: Location): unknown {
   );
 }
 
-/** Verifies a file of receipts, or one receipt or entry with its proof and the auditor's own copy of the event. */
+/** Verifies a file of receipts, a statement, or one receipt or entry with its proof and the auditor's own copy of the event. */
 export async function checkFile(
   file: string,
   companions: AdjacentFiles,
@@ -166,7 +192,10 @@ export async function checkFile(
   if (file.endsWith(LINES) && companions.proof === undefined && companions.event === undefined) {
     return verifyReceiptLines(file, trust);
   }
-  const text = await readInput(file);
+  const bytes = readBytes(file);
+  if (isStatement(bytes)) return checkStatement(bytes, trust);
+  const text = bytes.toString("utf8");
+  if (isEnvelope(text)) return checkRunFile(text, companions.against, trust);
   const event =
     companions.event === undefined ? undefined : parseJson(await readInput(companions.event));
   const options = { ...trust, ...(event === undefined ? {} : { event }) };
@@ -189,6 +218,31 @@ export async function checkFile(
     return verifyProof(await readInput(companions.proof), entry, options);
   }
   return entry === undefined ? verifyReceipt(text, options) : verifyEntry(entry, options);
+}
+
+/** Whether a text is a DSSE envelope, well-formed or not. */
+function isEnvelope(text: string): boolean {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) && Object.hasOwn(value, "payloadType");
+  } catch {
+    return false;
+  }
+}
+
+async function checkRunFile(
+  text: string,
+  against: string | undefined,
+  trust: Trust,
+): Promise<Verification> {
+  if (against === undefined) return checkRun(text, trust);
+  if (isStatementExport(against)) return checkRunInStatements(text, against, trust);
+  if ((await kindOf(against)) === "directory") {
+    return checkRunInExport(text, against, trust, await checkExport(against, trust));
+  }
+  throw new TypeError(
+    "--against needs an export. Fix: write one with countersign receipts export DIRECTORY, and name it",
+  );
 }
 
 /** Whether a path is a directory, and of which kind. */

@@ -1,65 +1,158 @@
-import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { writeExport } from "@countersign/receipts/export";
 import type { RemovedSource } from "@countersign/receipts/export";
 import { findRetention, readEntriesFrom } from "@countersign/receipts/log";
-import type { ReceiptStore } from "@countersign/receipts/log";
+import type { EntryFilter, ReceiptStore } from "@countersign/receipts/log";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { readText } from "../../files/read-file.js";
-import { pathExists } from "../../files/path-exists.js";
 import { COMMAND } from "../../output/command-name.js";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
+import { exportRun, exportStatements } from "./export-statements.js";
+import type { EntrySpan } from "./export-statements.js";
+import { addFilterFlags, filterOf } from "./filter.js";
+import type { FilterFlags } from "./filter.js";
 import { newestCheckpoint } from "./find.js";
 import { untilInterrupted } from "./interrupt.js";
 import { addLocationFlags, findLocation, withStore } from "./location.js";
 import type { Location, LocationFlags } from "./location.js";
+import { readEntries, readKeyFile } from "./sources.js";
 
-type Flags = LocationFlags & { proof?: number[]; json?: boolean };
+type Flags = LocationFlags &
+  FilterFlags & {
+    proof?: number[];
+    cose?: boolean;
+    entries?: EntrySpan;
+    inToto?: string;
+    json?: boolean;
+  };
 
-const BATCH = 1024;
 const EXAMPLE = `
-The README in the directory explains how to verify the log, with and without Countersign.
+Without --cose the directory has the whole log: tiles, receipts, keys. With --cose it has a transparent statement for each
+entry that the flags choose (COSE_Sign1 with an RFC 9942 receipt), signed with the keys of the key directory. --in-toto writes
+one signed statement about a run: the hash of its entries, and what was decided. The README in a directory explains how to
+verify it, with and without Countersign.
 
 Examples:
   $ countersign receipts export audit-2026-11
   $ countersign receipts export audit-2026-11 --proof 17 --proof 1024
+  $ countersign receipts export statements-run-7 --cose --run run-7
+  $ countersign receipts export statements-blocked --cose --blocked --since 7d
+  $ countersign receipts export statements-100 --cose --entries 100-199
+  $ countersign receipts export --run run-7 --in-toto run-7.intoto.json
 `;
 
 /** Adds `countersign receipts export`. */
 export function registerExport(group: Command): void {
   const command = group
     .command("export")
-    .description("write the log to a directory for auditors: tiles, receipts, keys, README")
-    .argument("<directory>", "new directory to write");
-  addLocationFlags(command)
-    .option("--proof <seq>", "also write the proof of this entry (repeatable)", collectNumber)
+    .description(
+      "write the log for auditors: a directory, transparent statements, or one about a run",
+    )
+    .argument("[directory]", "new directory to write");
+  addFilterFlags(
+    addLocationFlags(command)
+      .option("--proof <seq>", "also write the proof of this entry (repeatable)", collectNumber)
+      .option("--cose", "write transparent statements (COSE, SCITT) instead of the log")
+      .option("--entries <first-last>", "only these entries, with --cose", readSpan)
+      .option("--in-toto <file>", "write one statement (in-toto, DSSE) about the run of --run"),
+  )
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
-    .action(async (directory: string, flags: Flags) => {
+    .action(async (directory: string | undefined, flags: Flags) => {
       const place = findLocation(flags);
-      const { size, beyond } = await withStore(place, async (store) => {
-        const written = await untilInterrupted((signal) =>
-          exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
-        );
-        return { size: written, beyond: await countBeyond(store, written) };
-      });
-      if (flags.json === true) {
-        printJson({ directory, entries: size, beyondCheckpoint: beyond });
-        return;
-      }
-      printLine(`wrote ${size} entries to ${directory}; its README.md explains how to verify them`);
-      if (beyond > 0) {
-        printLine(
-          `${beyond} more ${beyond === 1 ? "entry is" : "entries are"} newer than the last checkpoint. The next export contains them: a gateway signs a checkpoint every second, and at its next start if it was killed`,
-        );
-      }
-      printLine(pc.dim(`Verify it: ${COMMAND} receipts verify ${directory}`));
+      const filter = filterOf(flags, Date.now(), place.keyDirectory);
+      assertForm(directory, flags, Object.keys(filter));
+      if (flags.inToto !== undefined) return writeRun(place, flags.inToto, flags);
+      if (directory === undefined)
+        throw new TypeError("a directory is missing. Fix: name a new one");
+      if (flags.cose === true) return writeCose(place, directory, filter, flags);
+      return writeLog(place, directory, flags);
     });
+}
+
+/** Flags of one form of the command are no flags of another. */
+function assertForm(directory: string | undefined, flags: Flags, filtered: string[]): void {
+  if (flags.inToto !== undefined) {
+    if (flags.run === undefined) throw new TypeError("--in-toto is about one run. Fix: add --run");
+    const isMore =
+      directory !== undefined ||
+      flags.cose === true ||
+      flags.proof !== undefined ||
+      flags.entries !== undefined ||
+      filtered.some((member) => member !== "run_id" && member !== "thread_id");
+    if (!isMore) return;
+    throw new TypeError(
+      "--in-toto goes with --run and --thread only. Fix: export the rest by itself",
+    );
+  }
+  if (flags.cose === true) {
+    if (flags.proof === undefined) return;
+    throw new TypeError(
+      "--proof is for an export without --cose: a statement has its proof inside",
+    );
+  }
+  if (flags.entries === undefined && filtered.length === 0) return;
+  throw new TypeError("an export of the log is whole. Fix: add --cose to export some entries");
+}
+
+async function writeRun(place: Location, file: string, flags: Flags): Promise<void> {
+  const run = { run_id: flags.run ?? "", thread_id: flags.thread };
+  const written = await withStore(place, (store) => exportRun(store, place, file, run));
+  if (flags.json === true) {
+    printJson({ file, ...written });
+    return;
+  }
+  const entries = written.count === 1 ? "1 entry" : `${written.count} entries`;
+  printLine(`wrote ${file}: the log's statement about ${entries} of run ${run.run_id}`);
+  printLine(
+    pc.dim(`Verify it: ${COMMAND} receipts verify ${file} --log-key "$VKEY" --against DIRECTORY`),
+  );
+}
+
+async function writeCose(
+  place: Location,
+  directory: string,
+  filter: EntryFilter,
+  flags: Flags,
+): Promise<void> {
+  const { written, size } = await withStore(place, (store) =>
+    untilInterrupted((signal) =>
+      exportStatements(store, place, directory, { filter, span: flags.entries, signal }),
+    ),
+  );
+  if (flags.json === true) {
+    printJson({ directory, statements: written, size });
+    return;
+  }
+  const statements =
+    written === 1 ? "1 transparent statement" : `${written} transparent statements`;
+  printLine(`wrote ${statements} of a log of ${size} entries to ${directory}`);
+  if (written === 0) printLine("no entry below the last checkpoint matches the options");
+  printLine(pc.dim(`Verify them: ${COMMAND} receipts verify ${directory}`));
+}
+
+async function writeLog(place: Location, directory: string, flags: Flags): Promise<void> {
+  const { size, beyond } = await withStore(place, async (store) => {
+    const written = await untilInterrupted((signal) =>
+      exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
+    );
+    return { size: written, beyond: await countBeyond(store, written) };
+  });
+  if (flags.json === true) {
+    printJson({ directory, entries: size, beyondCheckpoint: beyond });
+    return;
+  }
+  printLine(`wrote ${size} entries to ${directory}; its README.md explains how to verify them`);
+  if (beyond > 0) {
+    printLine(
+      `${beyond} more ${beyond === 1 ? "entry is" : "entries are"} newer than the last checkpoint. The next export contains them: a gateway signs a checkpoint every second, and at its next start if it was killed`,
+    );
+  }
+  printLine(pc.dim(`Verify it: ${COMMAND} receipts verify ${directory}`));
 }
 
 async function countBeyond(store: ReceiptStore, size: number): Promise<number> {
@@ -72,6 +165,14 @@ function collectNumber(text: string, before: number[] | undefined): number[] {
   if (!/^\d{1,15}$/.test(text))
     throw new InvalidArgumentError("Write the number of an entry, 0 or more.");
   return [...(before ?? []), Number(text)];
+}
+
+function readSpan(text: string): EntrySpan {
+  const [, first, last] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+  if (first !== undefined && last !== undefined && Number(first) <= Number(last)) {
+    return { first: Number(first), last: Number(last) };
+  }
+  throw new InvalidArgumentError("Write the first and the last entry, for example 100-199.");
 }
 
 /** How a store is exported. */
@@ -119,16 +220,6 @@ export async function exportStore(
   return size;
 }
 
-async function readKeyFile(place: Location, name: string): Promise<string> {
-  const file = join(place.keyDirectory, name);
-  if (pathExists(file)) return readText(file);
-  throw new CountersignError(
-    "ERR_CLI_NO_KEYS",
-    `${file} does not exist. Fix: name the gateway's key directory with --keys`,
-    { directory: place.keyDirectory },
-  );
-}
-
 /** The entries that the log no longer has; without a signed announcement they count as missing. */
 async function findRemoved(store: ReceiptStore): Promise<RemovedSource | undefined> {
   const first = await store.first();
@@ -136,14 +227,4 @@ async function findRemoved(store: ReceiptStore): Promise<RemovedSource | undefin
   const found = await findRetention(store);
   const announcement = found !== undefined && found.first >= first ? found.seq : first;
   return { first, announcement, readTile: (tile) => store.readTile(tile) };
-}
-
-async function* readEntries(
-  store: ReceiptStore,
-  first: number,
-  size: number,
-): AsyncGenerator<Uint8Array> {
-  for (let start = first; start < size; start += BATCH) {
-    yield* await store.readEntries(start, Math.min(start + BATCH, size));
-  }
 }

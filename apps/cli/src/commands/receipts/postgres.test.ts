@@ -61,7 +61,16 @@ test("the verbs over PostgreSQL: none makes a table, and all answer as over the 
   const exported = await gateway.run("receipts", "export", target, "--proof", "17", "--json");
   expect(JSON.parse(exported.out)).toMatchObject({ entries: SIZE, beyondCheckpoint: 0 });
   expect(readFileSync(`${target}/proofs/17.tlog-proof`, "utf8")).toBe(readFileSync(proof, "utf8"));
-  for (const what of [[], [target]]) {
+  const statements = gateway.path("statements");
+  const cose = ["receipts", "export", statements, "--cose", "--blocked", "--json"];
+  expect(JSON.parse((await gateway.run(...cose)).out)).toMatchObject({
+    statements: 60,
+    size: SIZE,
+  });
+  const about = gateway.path("run_3.json");
+  const run = ["--run", "run_3", "--thread", "thread_0", "--in-toto", about];
+  expect((await gateway.run("receipts", "export", ...run)).code).toBe(0);
+  for (const what of [[], [target], [statements], [about, "--against", target]]) {
     const verified = await gateway.run("receipts", "verify", ...what, ...trust);
     expect([verified.code, verified.out]).toEqual([0, expect.stringContaining("keys you trust")]);
   }

@@ -15,12 +15,14 @@ type Flags = LocationFlags & {
   keyHistory?: string;
   event?: string;
   proof?: string;
+  against?: string;
   older?: string;
   json?: boolean;
 };
 
 const EXAMPLE = `
-Verifies an export directory, a file with one receipt or entry, a file receipts.jsonl, or the store of the gateway.
+Verifies an export directory, a file with one receipt or entry, a file receipts.jsonl, a transparent statement (.scitt), a
+statement about a run (in-toto, DSSE), or the store of the gateway.
 To detect a log that lost its end, the command compares the store with the checkpoint in the gateway's key directory, and an
 export with a checkpoint that you kept (--older). A store with entries must have its checkpoint, key history and ledger.
 Name the keys that you trust: --key for receipts, --log-key for the log. Without them the command checks that the log is
@@ -35,6 +37,8 @@ Examples:
   $ countersign receipts verify audit-2026-11/receipts.jsonl --key ed25519:4f8d…
   $ countersign receipts verify receipt.json --event event.json
   $ countersign receipts verify entry.json --proof 1024.tlog-proof --log-key "$VKEY"
+  $ countersign receipts verify 17.scitt --log-key "$VKEY" --key ed25519:4f8d…
+  $ countersign receipts verify run-7.intoto.json --log-key "$VKEY" --against audit-2026-11
 `;
 
 /** Adds `countersign receipts verify`. */
@@ -52,6 +56,7 @@ export function registerVerify(group: Command): void {
     )
     .option("--event <file>", "your copy of the event, to compare its hash")
     .option("--proof <file>", "proof (.tlog-proof) of the entry in the file")
+    .option("--against <directory>", "export that must have the run of a statement")
     .option("--older <file>", "older checkpoint that you kept; the log must contain it")
     .option("--json", "print JSON")
     .addHelpText("after", EXAMPLE)
@@ -68,6 +73,9 @@ async function verify(what: string | undefined, flags: Flags): Promise<void> {
 async function check(what: string | undefined, flags: Flags): Promise<Verification> {
   const trust = readTrust(flags);
   const older = flags.older === undefined ? undefined : await readInput(flags.older);
+  if (flags.against !== undefined && what === undefined) {
+    throw new TypeError("--against goes with a statement about a run. Fix: name its file");
+  }
   if (what === undefined) return checkStore(findLocation(flags), trust, older);
   switch (await kindOf(what)) {
     case "store":

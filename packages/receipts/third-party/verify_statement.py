@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Verifies transparent statements, from the RFCs alone, with Python's standard library.
+
+It shares no code with Countersign. What it implements:
+  CBOR, deterministic encoding      RFC 8949, section 4.2.1
+  COSE_Sign1, COSE_Key, thumbprint  RFC 9052, RFC 9053, RFC 9679
+  COSE receipts, RFC9162_SHA256     RFC 9942; Merkle path of RFC 9162, section 2.1.3.2
+  signed and transparent statements RFC 9943
+  Ed25519                           RFC 8032, section 5.1.7
+  DSSE envelopes of a run           DSSE protocol v1, in-toto Statement v1
+  the receipt inside of an entry    docs/receipts/format.md, docs/receipts/batch-signature.md
+
+  python3 verify_statement.py --keys keys.cbor statements/17.scitt
+  python3 verify_statement.py --key ed25519:HEX --log-key 'name+id+key' statements/*.scitt
+  python3 verify_statement.py --log-key 'name+id+key' --run run.intoto.json statements/*.scitt
+
+Exit code: 0 all hold, 1 one does not, 2 could not be read.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import sys
+
+# ---- CBOR -----------------------------------------------------------------------------------------------------------
+
+MAX_DEPTH = 8
+MAX_BYTES = 32 * 1024 * 1024
+
+
+class Refused(Exception):
+    """The input does not hold, and why."""
+
+
+def need(condition, reason):
+    if not condition:
+        raise Refused(reason)
+
+
+class Tag:
+    def __init__(self, number, value):
+        self.number, self.value = number, value
+
+
+class Reader:
+    """Reads one item of deterministic CBOR; there is one encoding of each item, and any other is refused."""
+
+    def __init__(self, data):
+        need(len(data) <= MAX_BYTES, "too large")
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        need(count <= len(self.data) - self.at, "CBOR ends early")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def head(self):
+        first = self.take(1)[0]
+        major, info = first >> 5, first & 31
+        if info < 24:
+            return major, info
+        need(info < 28, "indefinite length or reserved head")
+        size = 1 << (info - 24)
+        value = int.from_bytes(self.take(size), "big")
+        need(value >= (24 if size == 1 else 1 << (4 * size)), "a number is longer than it must be")
+        return major, value
+
+    def item(self, depth=0):
+        need(depth <= MAX_DEPTH, "nested too deep")
+        start = self.at
+        major, value = self.head()
+        if major == 0:
+            return value
+        if major == 1:
+            return -1 - value
+        if major == 2:
+            return self.take(value)
+        if major == 3:
+            return self.take(value).decode("utf-8")
+        if major == 4:
+            need(value <= len(self.data) - self.at, "CBOR ends early")
+            return [self.item(depth + 1) for _ in range(value)]
+        if major == 5:
+            need(value <= len(self.data) - self.at, "CBOR ends early")
+            result, before = {}, b""
+            for _ in range(value):
+                begin = self.at
+                key = self.item(depth + 1)
+                encoded = self.data[begin : self.at]
+                need(isinstance(key, (int, str)), "a map key is neither number nor text")
+                need(encoded > before, "map keys are out of order or come twice")
+                before, result[key] = encoded, self.item(depth + 1)
+            return result
+        if major == 6:
+            return Tag(value, self.item(depth + 1))
+        need(self.data[start] == 0xF6, "a simple value other than null, or a float")
+        return None
+
+
+def cbor(data):
+    reader = Reader(data)
+    try:
+        value = reader.item()
+    except UnicodeDecodeError:
+        raise Refused("a text is not UTF-8") from None
+    need(reader.at == len(data), "bytes after the item")
+    return value
+
+
+def head(major, value):
+    if value < 24:
+        return bytes([major << 5 | value])
+    size = next(n for n in (1, 2, 4, 8) if value < 1 << (8 * n))
+    return bytes([major << 5 | 24 + size.bit_length() - 1]) + value.to_bytes(size, "big")
+
+
+def sig_structure(protected, payload):
+    """RFC 9052, section 4.4."""
+    parts = [head(3, 10) + b"Signature1"] + [head(2, len(b)) + b for b in (protected, b"", payload)]
+    return head(4, 4) + b"".join(parts)
+
+
+# ---- Ed25519 --------------------------------------------------------------------------------------------------------
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+
+
+def point_add(one, two):
+    a, b = (one[1] - one[0]) * (two[1] - two[0]) % P, (one[1] + one[0]) * (two[1] + two[0]) % P
+    c, d = 2 * one[3] * two[3] * D % P, 2 * one[2] * two[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return (e * f % P, g * h % P, f * g % P, e * h % P)
+
+
+def point_mul(scalar, point):
+    result = (0, 1, 1, 0)
+    while scalar > 0:
+        if scalar & 1:
+            result = point_add(result, point)
+        point = point_add(point, point)
+        scalar >>= 1
+    return result
+
+
+def point_equal(one, two):
+    return (one[0] * two[2] - two[0] * one[2]) % P == 0 and (one[1] * two[2] - two[1] * one[2]) % P == 0
+
+
+def decompress(data):
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (1 << 255) - 1
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P != 0:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - square) % P != 0 or (x == 0 and sign):
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return (x, y, 1, x * y % P)
+
+
+BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+
+
+def ed25519(public, message, signature):
+    if len(public) != 32 or len(signature) != 64:
+        return False
+    a, r, s = decompress(public), decompress(signature[:32]), int.from_bytes(signature[32:], "little")
+    if a is None or r is None or s >= ORDER:
+        return False
+    # A key of small order accepts signatures that nobody made.
+    if point_equal(point_mul(8, a), (0, 1, 1, 0)):
+        return False
+    k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % ORDER
+    return point_equal(point_mul(s, BASE), point_add(r, point_mul(k, a)))
+
+
+# ---- keys -----------------------------------------------------------------------------------------------------------
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def thumbprint(public):
+    """RFC 9679 over {1: 1, -1: 6, -2: x}, in deterministic order."""
+    return sha256(b"\xa3\x01\x01\x20\x06\x21\x58\x20", public)
+
+
+def keys_of_set(data):
+    """A COSE_KeySet of ours: the log's key, then the receipt keys."""
+    keys = cbor(data)
+    need(isinstance(keys, list) and keys, "not a COSE_KeySet")
+    for key in keys:
+        need(isinstance(key, dict) and set(key) == {1, 2, 3, -1, -2}, "a key has other members")
+        need(key[1] == 1 and key[3] == -8 and key[-1] == 6, "a key is not of Ed25519")
+        need(isinstance(key[-2], bytes) and key[2] == thumbprint(key[-2]), "a key id is not the thumbprint")
+    return keys[0][-2], [key[-2] for key in keys[1:]]
+
+
+def vkey(text):
+    name, number, encoded = text.strip().split("+", 2)
+    material = base64.b64decode(encoded, validate=True)
+    need(len(material) == 33 and material[0] == 1, "not an Ed25519 vkey")
+    need(sha256(name.encode() + b"\n", material)[:4].hex() == number, "the key id is not of the key")
+    return name, material[1:]
+
+
+# ---- statements -----------------------------------------------------------------------------------------------------
+
+
+def sign1(data, protected_expected):
+    tag = cbor(data)
+    need(isinstance(tag, Tag) and tag.number == 18, "not a tagged COSE_Sign1")
+    parts = tag.value
+    need(isinstance(parts, list) and len(parts) == 4, "not four elements")
+    need(isinstance(parts[0], bytes) and isinstance(parts[1], dict), "headers")
+    need(isinstance(parts[3], bytes) and len(parts[3]) == 64, "signature")
+    header = cbor(parts[0])
+    need(isinstance(header, dict) and 2 not in header, "an unknown critical parameter")
+    need(set(header) == {1, 4, 15, 16} | set(protected_expected), "other parameters in the protected header")
+    for label, value in protected_expected.items():
+        need(header[label] == value, f"protected parameter {label}")
+    need(header[1] == -8, "the algorithm is not EdDSA")
+    claims = header[15]
+    need(isinstance(claims, dict) and set(claims) == {1, 2}, "claims")
+    need(all(isinstance(claim, str) for claim in claims.values()), "claims")
+    return parts, header, claims
+
+
+def root_of_path(leaf, index, size, path):
+    """RFC 9162, section 2.1.3.2."""
+    need(0 <= index < size, "the index is not below the size")
+    fn, sn, r = index, size - 1, leaf
+    for p in path:
+        need(isinstance(p, bytes) and len(p) == 32 and sn != 0, "the path does not fit")
+        if fn & 1 or fn == sn:
+            r = sha256(b"\x01", p, r)
+            while not fn & 1 and fn != 0:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            r = sha256(b"\x01", r, p)
+        fn, sn = fn >> 1, sn >> 1
+    need(sn == 0, "the path is too short")
+    return r
+
+
+def subject_of(entry):
+    """The run of the entry, or the event; percent-encoded like a URI component."""
+    from urllib.parse import quote
+
+    kind, text = ("run", entry["run_id"]) if "run_id" in entry else ("event", entry["receipt"]["event_id"])
+    return f"{kind}/{quote(text, safe='!*()' + chr(39))}"
+
+
+def verify_statement(data, issuers, log):
+    """Returns the index, tree size, root and entry of a transparent statement that holds."""
+    kind = {3: "application/vnd.countersign.entry+json", 16: "application/scitt-statement+cose"}
+    (protected, unprotected, payload, signature), header, claims = sign1(data, kind)
+    need(isinstance(payload, bytes), "the payload is detached")
+    issuer = next((key for key in issuers if thumbprint(key) == header[4]), None)
+    need(issuer is not None, "the issuer's key is unknown")
+    need(ed25519(issuer, sig_structure(protected, payload), signature), "the issuer's signature")
+
+    need(set(unprotected) == {394} and isinstance(unprotected[394], list), "not one receipt")
+    need(len(unprotected[394]) == 1 and isinstance(unprotected[394][0], bytes), "not one receipt")
+    kind = {16: "application/scitt-receipt+cose", 395: 1}
+    (protected, unprotected, root, signature), header, receipt_claims = sign1(unprotected[394][0], kind)
+    need(root is None, "the root is not detached")
+    proofs = unprotected.get(396)
+    need(set(unprotected) == {396} and isinstance(proofs, dict) and set(proofs) == {-1}, "proofs")
+    need(isinstance(proofs[-1], list) and len(proofs[-1]) == 1 and isinstance(proofs[-1][0], bytes), "proofs")
+    proof = cbor(proofs[-1][0])
+    need(isinstance(proof, list) and len(proof) == 3 and isinstance(proof[2], list), "inclusion proof")
+    size, index, path = proof
+    need(isinstance(size, int) and isinstance(index, int), "inclusion proof")
+    root = root_of_path(sha256(b"\x00", payload), index, size, path)
+    name, public = log
+    need(thumbprint(public) == header[4], "the log's key is unknown")
+    need(ed25519(public, sig_structure(protected, root), signature), "the log did not sign this root")
+
+    need(name is None or receipt_claims[1] == name, "the log has another name")
+    need(receipt_claims[2] == f"tree/{size}", "the log signed another size")
+    need(claims[1] == receipt_claims[1], "statement and receipt have different issuers")
+    entry = json.loads(payload)
+    need(entry["seq"] == index, "the entry has another number")
+    need(claims[2] == subject_of(entry), "the subject is not that of the entry")
+    verify_receipt(entry, issuers)
+    return index, size, root, entry
+
+
+def verify_receipt(entry, issuers):
+    """The signature that the gateway made when the event passed; docs/receipts/format.md and batch-signature.md."""
+    receipt = dict(entry["receipt"])
+    signature, key = receipt.pop("signature"), bytes.fromhex(receipt["kernel_key"].removeprefix("ed25519:"))
+    need(key in issuers, "the key of the receipt in the entry is unknown")
+    body = json.dumps(receipt, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    if not signature.startswith("ed25519-batch:"):
+        need(ed25519(key, body, bytes.fromhex(signature.removeprefix("ed25519:"))), "the signature of the receipt")
+        return
+    need(receipt["allowed"] is True, "a blocked event shares a signature")
+    _, place, signed, path = signature.split(":")
+    index, size = (int(number) for number in place.split("/"))
+    hashes = [base64.urlsafe_b64decode(path[at : at + 43] + "=") for at in range(0, len(path), 43)]
+    root = root_of_path(sha256(b"\x00", body), index, size, hashes)
+    message = b"countersign.receipt-batch.v1\0" + size.to_bytes(4, "big") + root
+    need(ed25519(key, message, bytes.fromhex(signed)), "the shared signature of the receipt")
+
+
+# ---- a run ----------------------------------------------------------------------------------------------------------
+
+
+def verify_run(text, log, proven):
+    """A DSSE envelope about a run; `proven` are payloads of statements that hold, or empty."""
+    envelope = json.loads(text)
+    need(envelope["payloadType"] == "application/vnd.in-toto+json", "payload type")
+    body = base64.b64decode(envelope["payload"], validate=True)
+    kind = envelope["payloadType"].encode()
+    pae = b" ".join([b"DSSEv1", str(len(kind)).encode(), kind, str(len(body)).encode(), body])
+    (signature,) = envelope["signatures"]
+    need(ed25519(log[1], pae, base64.b64decode(signature["sig"], validate=True)), "the log's signature")
+    statement = json.loads(body)
+    need(statement["_type"] == "https://in-toto.io/Statement/v1", "not an in-toto statement")
+    (subject,) = statement["subject"]
+    predicate = statement["predicate"]
+    if proven:
+        mine = [p for p in sorted(proven, key=lambda p: json.loads(p)["seq"]) if belongs(json.loads(p), predicate)]
+        need(len(mine) == predicate["entries"]["count"], "another number of entries")
+        transcript = hashlib.sha256(b"".join(p + b"\n" for p in mine)).hexdigest()
+        need(transcript == subject["digest"]["sha256"], "the entries hash to another transcript")
+    return subject, predicate
+
+
+def belongs(entry, predicate):
+    run = predicate["run"]
+    return entry.get("run_id") == run["run_id"] and entry.get("thread_id") == run.get("thread_id")
+
+
+# ---- command --------------------------------------------------------------------------------------------------------
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--keys", help="COSE_KeySet of the export (keys.cbor)")
+    parser.add_argument("--key", action="append", default=[], help="receipt key, ed25519:HEX (repeatable)")
+    parser.add_argument("--log-key", help="vkey of the log")
+    parser.add_argument("--run", help="in-toto statement about a run")
+    parser.add_argument("statements", nargs="*")
+    options = parser.parse_args()
+    log, issuers = None, [bytes.fromhex(key.removeprefix("ed25519:")) for key in options.key]
+    if options.keys is not None:
+        public, presented = keys_of_set(open(options.keys, "rb").read())
+        log, issuers = (None, public), issuers or presented
+    if options.log_key is not None:
+        log = vkey(options.log_key)
+    if log is None:
+        parser.error("the log's key is needed: --keys or --log-key")
+    proven = []
+    for path in options.statements:
+        index, size, root, entry = verify_statement(open(path, "rb").read(), issuers, log)
+        decision = "allowed" if entry["receipt"]["allowed"] else "blocked"
+        print(f"held    {path}: entry {index} of {size}, {decision}, root {root.hex()[:16]}…")
+        proven.append(cbor(open(path, "rb").read()).value[2])
+    if options.run is not None:
+        subject, predicate = verify_run(open(options.run, "rb").read(), log, proven)
+        count = predicate["entries"]["count"]
+        print(f"held    {options.run}: {subject['name']}, {count} entries, transcript {subject['digest']['sha256']}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except OSError as error:
+        print(f"cannot read: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (Refused, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        print(f"FAILED  {error}", file=sys.stderr)
+        sys.exit(1)
