@@ -113,6 +113,26 @@ test("a finished run is resumed from every event, whether its gateway lives or n
   expect(second.recorder.drafts).toEqual([]);
 });
 
+test("a client that had the end of its run before it was stored is told no error; another reader is", async () => {
+  const talker = createTalker(3);
+  const { first, second } = await start(talker);
+  talker.upTo(2);
+  const began = await ask(first);
+  await expect.poll(() => began.frames.length).toBe(4);
+  await stored(first);
+  began.tear();
+  await first.cutOff();
+  const key = began.frames[0]?.id?.split(".")[0];
+  const whole = await comeBack(second, { id: `${key}.6.over`, data: "" });
+  await whole.closed;
+  expect(whole.frames).toEqual([]);
+  expect(whole.isWhole()).toBe(true);
+  expect(second.recorder.drafts).toEqual([]);
+  const other = await comeBack(second, began.frames[2]);
+  await other.closed;
+  expect(typesOf(other.frames)).toEqual(["TEXT_MESSAGE_CONTENT", "RUN_ERROR"]);
+}, 30_000);
+
 test("a run is resumed from every event of a gateway that is gone, and each time ends with the same error", async () => {
   const talker = createTalker(6);
   const { first, second } = await start(talker);

@@ -241,7 +241,7 @@ export class RedisStreams implements SharedStreams {
 
   /**
    * Ends a stream whose gateway is gone: with what it stored where the run was over, with an error where it was not.
-   * One gateway does it; the others read what it wrote.
+   * One gateway does it; the others read what it wrote. Resolves with whether the reader has everything already.
    */
   async #endIfGone(
     facts: StoredFacts,
@@ -249,30 +249,35 @@ export class RedisStreams implements SharedStreams {
     key: string,
     after: number,
     isRunOver: boolean,
-  ): Promise<void> {
-    if (!(await this.#lease.isGone(facts.gateway))) return;
+  ): Promise<boolean> {
+    if (!(await this.#lease.isGone(facts.gateway))) return false;
     const { redis } = this.#parts;
+    const before = await readTail(redis, key, seal);
+    // This client had the end of the run before it was stored. What it says is no news for other readers.
+    if (after > before.last && isRunOver) return true;
     const keys = keysOf(redis, key);
     const claim = randomUUID();
-    if ((await redis.run(CLAIM, keys, [claim, CLAIM_MS, END_ID])) !== "ok") return;
+    if ((await redis.run(CLAIM, keys, [claim, CLAIM_MS, END_ID])) !== "ok") return false;
     // The gateway may have come back between the look at its lease and the claim.
     if (await this.#lease.isAlive(facts.gateway)) {
       await redis.run(RELEASE, [keys[2]], [claim]);
-      return;
+      return false;
     }
+    // From the claim on that gateway cannot append.
     const { last, texts: tail } = await readTail(redis, key, seal);
     const lastText = tail.at(-1);
-    const hasFinished = after > last ? isRunOver : lastText !== undefined && isRunEnd(lastText);
+    const hasFinished = lastText !== undefined && isRunEnd(lastText);
     const texts = hasFinished ? [] : await endLostRun(this.#context, facts, tail);
     const sealed = seal.sealEvents({ first: last + 1, last: END }, texts);
     await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, last + 1, sealed, TAKEN_MS]);
-    const { results } = this.#context.telemetry.sharedStreams;
-    results.add("lost");
+    this.#wakeAll(key);
+    if (hasFinished) return false;
+    this.#context.telemetry.sharedStreams.results.add("lost");
     this.#context.journal.warn(
       { code: "STREAM_GATEWAY_LOST", gateway: facts.gateway, run: facts.run.runId },
       "the gateway of a resumed stream is gone; its run ended with an error",
     );
-    this.#wakeAll(key);
+    return false;
   }
 
   #refuse(reason: "changed" | "missing"): void {

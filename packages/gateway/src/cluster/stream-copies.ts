@@ -101,7 +101,9 @@ export class StreamCopies {
     const hasRoom = !isViewer || stream?.hasRoomForViewer === true;
     // An ended stream needs no readers: its copy has everything.
     if (stream?.isOver === true) return;
-    if (!isNew || stream === undefined || !hasRoom || !stream.canResumeFrom(after)) {
+    // The signal of a new reader may be lost: a later one counts, unless another connection has the stream by now.
+    const mayAttach = isNew || isViewer || stream?.isDisconnected === true;
+    if (stream === undefined || !mayAttach || !hasRoom || !stream.canResumeFrom(after)) {
       this.#options.signals().send(gateway, { kind: "displaced", reader: id });
       return;
     }

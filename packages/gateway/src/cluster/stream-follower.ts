@@ -95,8 +95,8 @@ export type FollowerPort = {
   /** Tells the gateway of the stream where the reader is. */
   report(reader: string, after: number, isNew: boolean): void;
   left(reader: string): void;
-  /** Whether the gateway of the stream is gone; then ends the stream in its place. */
-  endIfGone(after: number, isRunOver: boolean): Promise<void>;
+  /** Ends the stream if its gateway is gone. Resolves with whether the reader has everything already. */
+  endIfGone(after: number, isRunOver: boolean): Promise<boolean>;
   refused(reason: "changed" | "missing"): void;
   closed(): void;
 };
@@ -171,7 +171,10 @@ export class StreamFollower {
           this.#take(entries);
           continue;
         }
-        await this.#port.endIfGone(this.#after, this.#isRunOver);
+        if (await this.#port.endIfGone(this.#after, this.#isRunOver)) {
+          this.#end();
+          return;
+        }
       } catch {
         if (performance.now() - respondedAt > MAX_SILENCE_MS) {
           this.hangUp();
@@ -203,12 +206,17 @@ export class StreamFollower {
         this.#isRunOver = isRunEnd(rest.at(-1) as string);
       }
       if (isEnd) {
-        this.#close();
-        this.#reader.end();
+        this.#end();
         return;
       }
     }
     if (this.#reported >= this.#port.reportBytes) this.#report();
+  }
+
+  #end(): void {
+    if (this.#isClosed) return;
+    this.#close();
+    this.#reader.end();
   }
 
   #report(): void {
