@@ -9,12 +9,12 @@ import { assertBuilt } from "./testing/open-console.js";
  * 180 KB until the console got a list, pages for agents and approvals, the conversation of a run (with the reducer) and the
  * script of a report, which is 14 KB and only part of a download. The editor of the policy page is a chunk of its own:
  * an operator who does not open that page does not load it. So is the code that reads drawn interfaces, with its parser of HTML:
- * it is loaded for a run whose payloads may have some.
+ * it is loaded for a run whose payloads may have some. The checks of cosignatures are the last of the 191 KB.
  */
 const EDITOR = /^code-mirror-[\w-]+\.js$/u;
 const DRAWINGS = /^drawing(?:s|-view)-[\w-]+\.js$/u;
 
-test("the console stays under 190 KB compressed and its editor under 150 KB, drawn interfaces under 70 KB, and nothing comes from elsewhere", () => {
+test("the console stays under 191 KB compressed and its editor under 150 KB, drawn interfaces under 70 KB, and nothing comes from elsewhere", () => {
   assertBuilt();
   const sizes = readdirSync(CONSOLE_DIRECTORY, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -30,7 +30,7 @@ test("the console stays under 190 KB compressed and its editor under 150 KB, dra
   console.info(
     `@countersign/console: ${own.toLocaleString("en")} bytes gzip, ${editor.toLocaleString("en")} of its editor and ${drawings.toLocaleString("en")} of drawn interfaces`,
   );
-  expect(own).toBeLessThan(190_000);
+  expect(own).toBeLessThan(191_000);
   expect(editor).toBeGreaterThan(0);
   expect(editor).toBeLessThan(150_000);
   expect(drawings).toBeGreaterThan(0);

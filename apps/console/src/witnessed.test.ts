@@ -52,6 +52,12 @@ test.skipIf(hasNoBrowser)(
     const section = page.getByRole("region", { name: "Witnesses" });
     await section.getByText("Witnessed by 1 of 2 (").waitFor();
     expect(await section.textContent()).toContain("witness.example/amsterdam");
+    const checks = page.getByRole("region", { name: "Verified in this browser" });
+    await checks.getByText("Enough witnesses that you trust cosigned the checkpoint").waitFor();
+    expect(await checks.textContent()).toContain("1 of 2 trusted, 1 needed");
+    await checks
+      .getByText("Signed, unchanged, and in the log that this gateway presents")
+      .waitFor();
     const shots = process.env["SCREENSHOTS"];
     if (shots !== undefined) {
       for (const scheme of ["light", "dark"] as const) {

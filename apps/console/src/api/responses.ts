@@ -74,6 +74,7 @@ export type Witnesses = {
   readonly late: boolean;
   readonly list: readonly {
     readonly name: string;
+    readonly vkey: string;
     readonly failing?: string;
     readonly contradicts?: { readonly size: number; readonly proven: boolean };
   }[];

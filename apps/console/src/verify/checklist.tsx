@@ -130,8 +130,9 @@ function LogKey({
         </div>
       </form>
       <p className="faint small-print">
-        The gateway also serves the code that runs these checks. To verify without the gateway, use{" "}
-        <code>countersign receipts proof</code> and <code>countersign receipts verify</code>.
+        The gateway also serves the code that runs these checks. It also names the keys of
+        witnesses. To verify without the gateway, use <code>countersign receipts proof</code> and{" "}
+        <code>countersign receipts verify</code>.
       </p>
     </details>
   );

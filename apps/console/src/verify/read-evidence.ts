@@ -22,8 +22,17 @@ export async function readEvidence(
     entry: entryOf(text),
     proof,
     presentedKey: status.log.key,
+    ...witnessesOf(proof, status),
     size: Number(response.headers.get("countersign-size") ?? 0),
   };
+}
+
+/** The witnesses of a proof whose checkpoint has further signatures beside the log's own. */
+function witnessesOf(proof: string, { log: { witnesses } }: Status): Pick<Evidence, "witnesses"> {
+  const signatures = proof.split("\n").filter((line) => line.startsWith("\u2014 "));
+  if (witnesses === undefined || signatures.length < 2) return {};
+  const keys = witnesses.list.map(({ vkey }) => vkey);
+  return { witnesses: { keys, threshold: witnesses.threshold } };
 }
 
 function entryOf(text: string): Entry | undefined {

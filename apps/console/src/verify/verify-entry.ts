@@ -1,6 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import { verifyProof } from "@countersign/receipts/verify";
-import type { Check, Verification } from "@countersign/receipts/verify";
+import type { Check, Verification, WitnessPolicy } from "@countersign/receipts/verify";
 import type { Entry } from "../api/responses.js";
 
 /** An entry of the log, and its inclusion proof. */
@@ -13,6 +13,8 @@ export type Evidence = {
   readonly proof: string;
   /** The key that the gateway itself names. */
   readonly presentedKey: string;
+  /** The keys of the witnesses that the gateway names, where the checkpoint of the proof is cosigned. */
+  readonly witnesses?: WitnessPolicy;
   readonly size: number;
 };
 
@@ -30,8 +32,11 @@ export async function verifyEvidence(
   evidence: Evidence,
   pinned: string | undefined,
 ): Promise<Outcome> {
-  const trust =
-    pinned === undefined ? { presentedKey: evidence.presentedKey } : { trustedLogs: [pinned] };
+  const { presentedKey, witnesses } = evidence;
+  const trust = {
+    ...(pinned === undefined ? { presentedKey } : { trustedLogs: [pinned] }),
+    ...(witnesses === undefined ? {} : { witnesses }),
+  };
   try {
     const verification = await verifyProof(evidence.proof, evidence.bytes, trust);
     return { kind: "checked", verification, isPinned: pinned !== undefined };

@@ -16,8 +16,9 @@ export function attestingStatus({
             ...witnessedFacts(witnessing.witnessed),
             unwitnessed_ms: witnessing.uncoveredMs,
             late: isLate(),
-            list: witnessing.status().map(({ name, failing, size, time, claim }) => ({
+            list: witnessing.status().map(({ name, vkey, failing, size, time, claim }) => ({
               name,
+              vkey,
               ...(failing === undefined ? {} : { failing }),
               ...(size === undefined || time === undefined
                 ? {}

@@ -160,6 +160,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
           list: list(
             object({
               name: text,
+              vkey: { ...text, description: "The key that its cosignatures are verified with" },
               "failing?": text,
               "size?": count,
               "cosigned_at?": milliseconds,

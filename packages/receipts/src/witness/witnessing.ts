@@ -66,6 +66,7 @@ export type WitnessedCheckpoint = {
 /** The state of one witness. */
 export type WitnessStatus = {
   readonly name: string;
+  readonly vkey: string;
   readonly submissions: number;
   readonly failures: number;
   /** Why the last submission failed; absent after a success. */
@@ -209,6 +210,7 @@ export class Witnessing {
   status(): WitnessStatus[] {
     return this.#witnesses.map(({ address, submissions, failures, failing, cosigned, claim }) => ({
       name: address.key.name,
+      vkey: encodeVkey(address.key),
       submissions,
       failures,
       ...(failing === undefined ? {} : { failing }),
