@@ -2,6 +2,8 @@
 export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
   "Opens a file or a stream and hands its bytes to a parser that has a target.": [
     "packages/gateway/src/inbound/read-request.ts#decodeRequest",
+    "packages/gateway/src/cluster/stream-follower.ts#readPage",
+    "packages/gateway/src/cluster/stream-follower.ts#readTail",
     "packages/client/src/transport/refusal.ts#readRefusal",
     "packages/gateway/src/access/key-file.ts#readKeyFile",
     "packages/gateway/src/access/operators.ts#readOperatorsFile",
@@ -131,5 +133,9 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
   ],
   "An agent that is vulnerable on purpose.": [
     "packages/redteam/src/agents/vulnerable/read-request.ts#readLeniently",
+  ],
+  "Reads nothing: it writes events to the connection of a reader.": [
+    "packages/gateway/src/http/resume/stream-reader.ts#createHttpReader",
+    "packages/gateway/src/http/socket-sink.ts#createSocketReader",
   ],
 };

@@ -13,6 +13,7 @@ Options of all: --node MAJOR (that Node, from the npm registry), --node image (t
 Options of gateway: --quick (two minutes instead of half an hour), --repeats N, --only pipe,enforce-batch
 Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only first,paced,live,flood
   other loads for --only: short,toolcalls,statedeltas,each,websocket,tls,postgres
+Options of streams: --rounds N
 Options of receipts: --rounds N, --entries N, --grow N
 Options of postgres: --rounds N, --entries N, --sign each, --beside CHECKOUT (another one, built), --only "one gateway,plain copy"
 Options of cluster: --quick, --gateways 1,2,4
@@ -30,6 +31,7 @@ const AREAS = {
   gateway: ["gateway"],
   turns: ["turns"],
   cluster: ["cluster"],
+  streams: ["streams"],
   redteam: ["redteam"],
   client: ["client"],
   inspect: ["inspect"],

@@ -41,11 +41,8 @@ import { readFrame } from "../../packages/gateway/src/http/socket/socket-frame.j
 import { tokenOf } from "../../packages/gateway/src/http/socket/socket-greeting.js";
 import { lastEventIdOf } from "../../packages/gateway/src/http/resume/resume-stream.js";
 import type { HttpRequest } from "../../packages/gateway/src/http/exchange.js";
-import { readStreamPosition } from "../../packages/gateway/src/http/resume/resume-request.js";
-import {
-  readRelayRequest,
-  writeRelayRequest,
-} from "../../packages/gateway/src/cluster/relay-protocol.js";
+import { readPosition } from "../../packages/gateway/src/http/resume/resume-request.js";
+import { StreamSeal } from "../../packages/gateway/src/cluster/stream-seal.js";
 import { formatTraceparent, parseTraceparent } from "../../packages/gateway/src/telemetry/otlp.js";
 import { parseWebhookSecrets } from "../../packages/gateway/src/telemetry/webhook.js";
 import { attempt, attemptAsync, hold, holdEqual, holdRefusal, textOf } from "../engine/target.js";
@@ -83,12 +80,8 @@ const LIMITS = resolveLimits({});
 const TRUSTED = ["10.0.0.0/8", "fd00::/8"];
 const NETWORKS = createNetworks(TRUSTED);
 const ADDRESS_OF = createAddressReader({ trustedProxies: TRUSTED });
-const QUESTION = writeRelayRequest({
-  lastEventId: `${"a".repeat(22)}.1`,
-  agent: "agent",
-  holder: { principal: "alice" },
-  returnsForever: true,
-});
+const STREAM_SEAL = new StreamSeal(new Uint8Array(32).fill(6), "stream");
+const SEALED = STREAM_SEAL.sealEvents({ first: 1, last: 2 }, ['{"a":1}', '{"b":2}']);
 const CONFIG = `version: 1
 listen: { host: 127.0.0.1, port: 8080 }
 control: { port: 8081 }
@@ -136,7 +129,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       "address, query and headers of a request give plain values or a coded error, and one reading each",
     covers: [
       "packages/gateway/src/http/address.ts#createAddressReader",
-      "packages/gateway/src/http/resume/resume-request.ts#readStreamPosition",
+      "packages/gateway/src/http/resume/resume-request.ts#readPosition",
       "packages/gateway/src/telemetry/otlp.ts#parseTraceparent",
     ],
     dictionary: [
@@ -191,7 +184,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
           hold(isPlainName(token.value), "a token is plain");
       }
       const place = lastEventIdOf(request);
-      const placed = place === undefined ? undefined : readStreamPosition(place);
+      const placed = place === undefined ? undefined : readPosition(place);
       if (placed !== undefined) {
         hold(Number.isSafeInteger(placed.after) && isPlainName(placed.key), "a place is exact");
       }
@@ -236,7 +229,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       if (!frame.ok) return;
       if (frame.value.kind === "token")
         holdEqual(frame.value.token, token, "one reading of a token");
-      else if (frame.value.kind !== "stop") parseJson(frame.value.text);
+      else if ("text" in frame.value) parseJson(frame.value.text);
       const binary = attempt(() => readFrame({ data: Buffer.from(input), isBinary: true }, LIMITS));
       hold(!binary.ok && binary.code === "ERR_SOCKET_FRAME", "binary frames are refused");
     },
@@ -343,16 +336,16 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     },
   },
   {
-    name: "relay-question",
-    property: "the question of another gateway is read whole or not at all",
-    covers: ["packages/gateway/src/cluster/relay-protocol.ts#readRelayRequest"],
-    dictionary: ['"holder":{"ticket":"', '"holder":null', '"agent":', '"returnsForever":'],
-    seeds: [QUESTION, QUESTION.replace("principal", "ticket"), "null", "[]"],
+    name: "sealed-stream",
+    property: "an entry of a stream opens at its own place, unchanged, or not at all",
+    covers: ["packages/gateway/src/cluster/stream-seal.ts#StreamSeal"],
+    dictionary: [],
+    seeds: [SEALED, SEALED.subarray(0, -1), Buffer.alloc(28)],
     run(input) {
-      const question = attempt(() => readRelayRequest(input));
-      if (!question.ok || question.value === undefined) return;
-      const written = new TextEncoder().encode(writeRelayRequest(question.value));
-      holdEqual(readRelayRequest(written), question.value, "a question survives");
+      const opened = STREAM_SEAL.openEvents({ first: 1, last: 2 }, input);
+      if (opened !== undefined) holdEqual(Buffer.from(input), SEALED, "only what was sealed opens");
+      hold(STREAM_SEAL.openEvents({ first: 2, last: 3 }, input) === undefined, "no other place");
+      hold(STREAM_SEAL.openFacts(input) === undefined, "events are no facts");
     },
   },
   {
@@ -368,7 +361,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       "${SECRET}",
       "headers:\n",
       "receipts:\n",
-      "fleet:\n",
+      "cluster:\n",
       "*a",
       "&a ",
     ],

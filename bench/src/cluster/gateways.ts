@@ -1,9 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { startPostgres, startRedis } from "@countersign/testkit";
-import { acceptsLines, startCountersign } from "../gateway/countersign.js";
+import { startCountersign } from "../gateway/countersign.js";
 import type { Place, Running } from "../gateway/variant.js";
 import { serverMicroseconds } from "../postgres/server-time.js";
 
@@ -11,6 +9,7 @@ import { serverMicroseconds } from "../postgres/server-time.js";
 export type Cluster = {
   readonly running: Running;
   readonly ports: readonly number[];
+  readonly hasRedis: boolean;
   /** Microseconds of processor time that the database has used so far. */
   databaseMicroseconds(): number;
   /** Compares the log with the events of the agent, and verifies all of it. */
@@ -28,16 +27,6 @@ export type ClusterOptions = {
 
 const LIMITS = "limits: { reconnect_grace: 30 }\n";
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 /** Starts gateways one after the other: the first one makes the keys and the tables. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { directory, agentPort } = options;
@@ -51,20 +40,17 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     forMemory: false,
     shared: { database: database.url, keys, lines },
   });
-  // Streams are resumed at another gateway through Redis, or by versions before it through a relay.
   const cluster = redis === undefined ? "" : `cluster: { redis: "${redis.url}" }\n`;
-  const relay = (port: number): string => `fleet: { address: 127.0.0.1, port: ${port} }\n`;
-  const hasRelay = acceptsLines(placeOf("relay", LIMITS + cluster + relay(await freePort())));
   const gateways: Running[] = [];
   for (let index = 0; index < options.gateways; index += 1) {
-    const lines = LIMITS + cluster + (hasRelay ? relay(await freePort()) : "");
-    gateways.push(await startCountersign(placeOf(`gateway-${index}`, lines)));
+    gateways.push(await startCountersign(placeOf(`gateway-${index}`, LIMITS + cluster)));
   }
   const [first] = gateways;
   if (first === undefined) throw new TypeError("a cluster has a gateway");
   const ports = gateways.map(({ target }) => target.port);
   return {
     ports,
+    hasRedis: options.redis,
     running: {
       ...first,
       target: { ...first.target, further: ports.slice(1) },

@@ -106,18 +106,6 @@ export async function startCountersign(place: Place, checkout = OWN_CHECKOUT): P
   };
 }
 
-/** Whether this version of the gateway accepts a configuration with some more lines. */
-export function acceptsLines(place: Place): boolean {
-  const { directory, shared } = place;
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, "policy.yaml"), policyFor());
-  const configuration = configurationFor(place, shared?.database ?? "sqlite:receipts");
-  writeFileSync(join(directory, "countersign.yaml"), configuration);
-  const command = commandOf(OWN_CHECKOUT);
-  const ran = spawnSync(process.execPath, [command, "serve", "--check"], { cwd: directory });
-  return ran.status === 0;
-}
-
 function runCommand(command: string, directory: string, args: readonly string[]): unknown {
   const env = { ...process.env, NO_COLOR: "1" };
   const ran = spawnSync(process.execPath, [command, ...args, "--json"], {

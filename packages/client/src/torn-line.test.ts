@@ -1,12 +1,15 @@
 import { startTornLine } from "@countersign/testkit";
 import type { TornLine } from "@countersign/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { TransportAgent } from "./ag-ui/index.js";
 import { createAgentStore } from "./store/create-agent-store.js";
 import { startChatGateway } from "./testing/chat-gateway.js";
 import type { ChatGateway } from "./testing/chat-gateway.js";
 import { sayWords, WORDS } from "./testing/word-agent.js";
 import { postSse } from "./transport/post-sse.js";
+import type { Transport } from "./transport/transport.js";
+import { webSocket } from "./transport/websocket.js";
 
 let served: ChatGateway;
 let agent: ChatGateway["agent"];
@@ -22,28 +25,45 @@ afterEach(async () => {
   await served.stop();
 });
 
-test("over a line that tears again and again a conversation arrives whole, and the agent was asked once a question", async () => {
-  const store = createAgentStore({
-    transport: postSse({ url: `${line.url}/agents/support?reconnect=1`, resume: "post" }),
-    reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
-  });
-  const seen = new Set<string>();
-  store.subscribe(() => void seen.add(store.getSnapshot().status));
-  const textOf = (): string => String(store.getSnapshot().messages.at(-1)?.content ?? "");
-  for (const question of ["one", "two"]) {
-    const ended = store.send(question);
-    for (const place of [5, 15, 30]) {
-      await expect.poll(textOf, { interval: 2 }).toContain(WORDS[place]);
-      line.tear();
+const TRANSPORTS: readonly (readonly [string, () => Transport])[] = [
+  [
+    "POST and SSE",
+    () => postSse({ url: `${line.url}/agents/support?reconnect=1`, resume: "post" }),
+  ],
+  [
+    "a WebSocket",
+    () => {
+      const url = `${line.url.replace("http", "ws")}/agents/support/ws`;
+      return webSocket({ url, resume: true, WebSocket });
+    },
+  ],
+];
+
+test.each(TRANSPORTS)(
+  "over %s on a line that tears again and again a conversation arrives whole, and the agent was asked once a question",
+  async (_, createTransport) => {
+    const store = createAgentStore({
+      transport: createTransport(),
+      reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
+    });
+    const seen = new Set<string>();
+    store.subscribe(() => void seen.add(store.getSnapshot().status));
+    const textOf = (): string => String(store.getSnapshot().messages.at(-1)?.content ?? "");
+    for (const question of ["one", "two"]) {
+      const ended = store.send(question);
+      for (const place of [5, 15, 30]) {
+        await expect.poll(textOf, { interval: 2 }).toContain(WORDS[place]);
+        line.tear();
+      }
+      expect((await ended).status).toBe("done");
+      expect(textOf()).toBe(WORDS.join(""));
     }
-    expect((await ended).status).toBe("done");
-    expect(textOf()).toBe(WORDS.join(""));
-  }
-  expect(seen).toContain("reconnecting");
-  expect(agent.requests).toHaveLength(2);
-  expect(line.connections()).toBeGreaterThanOrEqual(6);
-  store.close();
-});
+    expect(seen).toContain("reconnecting");
+    expect(agent.requests).toHaveLength(2);
+    expect(line.connections()).toBeGreaterThanOrEqual(6);
+    store.close();
+  },
+);
 
 test("without being asked to, a gateway keeps nothing: a torn line fails the run", async () => {
   const store = createAgentStore({

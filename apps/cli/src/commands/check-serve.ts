@@ -73,7 +73,7 @@ export async function checkServe(
   config: GatewayConfig,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const { listen, control, fleet } = config;
+  const { listen, control } = config;
   const { listener: scraped } = config.metrics;
   const mayBeTaken = options.whileRunning === true;
   return [
@@ -106,9 +106,6 @@ export async function checkServe(
     ...(scraped === undefined
       ? []
       : [await look("metrics", () => checkPort(scraped.host, scraped.port, mayBeTaken))]),
-    ...(fleet === undefined
-      ? []
-      : [await look("fleet", () => checkPort(fleet.host, fleet.port, mayBeTaken))]),
   ];
 }
 

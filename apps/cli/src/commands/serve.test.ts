@@ -55,14 +55,6 @@ test("--check tries the ports and gives them back, and says who cannot have one"
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
   expect(out).toContain(`failed listen: 127.0.0.1:${port} is in use`);
-  const several = join(home, "several.yaml");
-  await writeFile(
-    several,
-    `${agents}listen: { port: 0 }\ncontrol: { port: 0 }\nreceipts: { store: "postgres://127.0.0.1:9/x" }\n` +
-      `fleet: { address: 127.0.0.1, port: ${port} }\n`,
-  );
-  const ofSeveral = await runProgram("serve", "--config", several, "--check");
-  expect(ofSeveral.out).toContain(`failed fleet: 127.0.0.1:${port} is in use`);
   const replaced = await runProgram("serve", "--config", file, "--check", "--while-running");
   expect(replaced.code).toBe(0);
   await new Promise((resolve) => taken.close(resolve));
@@ -143,14 +135,12 @@ test("--check says what is missing and answers with 1", async () => {
   const file = join(home, "broken.yaml");
   await writeFile(
     file,
-    `${config()}policy: nowhere.yaml\nreceipts: { store: "postgres://u:p@127.0.0.1:9/x" }\n` +
-      "fleet: { address: 192.0.2.1 }\n",
+    `${config()}policy: nowhere.yaml\nreceipts: { store: "postgres://u:p@127.0.0.1:9/x" }\n`,
   );
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
   expect(out).toContain("failed policy:");
   expect(out).toContain("failed store:");
-  expect(out).toMatch(/failed fleet: .*192\.0\.2\.1/u);
   expect(out).not.toContain("u:p@");
 });
 

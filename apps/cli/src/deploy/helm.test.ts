@@ -80,7 +80,6 @@ const loaded = (data: JsonValue | undefined) => {
     environment: {
       COUNTERSIGN_STORE: "postgres://h/d",
       COUNTERSIGN_REDIS: "redis://:secret@cache",
-      POD_IP: "10.1.2.3",
     },
   });
   return { config, policy: compilePolicy(loadPolicy(files["policy.yaml"] ?? "")).hash };

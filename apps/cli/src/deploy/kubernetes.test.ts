@@ -48,7 +48,6 @@ const config = loadConfig(settings["countersign.yaml"] ?? "", {
   file: "/etc/countersign/countersign.yaml",
   environment: {
     COUNTERSIGN_STORE: "postgres://user:secret@database/countersign",
-    POD_IP: "10.1.2.3",
   },
 });
 
@@ -89,10 +88,8 @@ test("the configuration loads, its policy compiles, and both are where the pod m
 test("ports and paths of the probes and of the service are those of the gateway", () => {
   expect(at(gateway, "ports")).toEqual([
     { name: "data", containerPort: config.listen.port },
-    { name: "fleet", containerPort: config.fleet?.port },
     { name: "metrics", containerPort: config.metrics.listener?.port },
   ]);
-  expect(config.fleet).toMatchObject({ address: "10.1.2.3", host: "10.1.2.3" });
   expect(config.listen.host).toBe("0.0.0.0");
   expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${config.listen.port} `, "mu"));
   const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) =>
@@ -141,14 +138,10 @@ test("the policy enforces, and is in nothing looser than the starter", async () 
   }
 });
 
-test("every client reaches the data plane, gateways reach the peer port, and Prometheus the metrics", () => {
+test("every client reaches the data plane, and Prometheus the metrics", () => {
   const rules = at(read("network-policy.yaml"), "spec", "ingress") as JsonObject[];
   expect(rules.map(({ ports, from }) => [ports, from])).toEqual([
     [[{ port: "data" }], undefined],
-    [
-      [{ port: "fleet" }],
-      [{ podSelector: { matchLabels: { "app.kubernetes.io/name": "countersign" } } }],
-    ],
     [
       [{ port: "metrics" }],
       [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
@@ -168,17 +161,14 @@ test("a pod is given longer to stop than the gateway takes", () => {
   expect(delayMs).toBeGreaterThan((periodSeconds ?? 0) * (failureThreshold ?? 0) * 1000);
 });
 
-test("every variable the configuration names comes from a secret or is the pod's own address, and no file holds a secret", () => {
+test("every variable the configuration names comes from a secret, and no file holds a secret", () => {
   const named = [...(settings["countersign.yaml"] ?? "").matchAll(/\$\{(\w+)\}/gu)].map(
     ([, name]) => name,
   );
   const given = at(gateway, "env") as { name: string; valueFrom?: Record<string, object> }[];
   expect(given.map(({ name }) => name)).toEqual(named);
   const sources = given.map(({ valueFrom }) => valueFrom);
-  expect(sources).toEqual([
-    { secretKeyRef: { name: "countersign-store", key: "address" } },
-    { fieldRef: { fieldPath: "status.podIP" } },
-  ]);
+  expect(sources).toEqual([{ secretKeyRef: { name: "countersign-store", key: "address" } }]);
   for (const file of files) {
     expect(read(file)["kind"]).not.toBe("Secret");
     expect(readFileSync(new URL(file, folder), "utf8")).not.toContain("BEGIN PRIVATE KEY");

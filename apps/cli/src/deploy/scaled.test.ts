@@ -15,8 +15,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startPostgres } from "@countersign/testkit";
-import type { RunningPostgres } from "@countersign/testkit";
+import { startPostgres, startRedis } from "@countersign/testkit";
+import type { RunningPostgres, RunningRedis } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 // deploy/compose with --scale gateway=4, as processes: the same proxy, agent, configuration and policy.
@@ -47,6 +47,7 @@ const folder = mkdtempSync(join(tmpdir(), "countersign-scaled-"));
 const children = new Set<ChildProcess>();
 let isOver = false;
 let database: RunningPostgres;
+let redis: RunningRedis;
 let url: string;
 const gateways: { child?: ChildProcess; starts: number }[] = [];
 
@@ -70,6 +71,7 @@ function keepGateway(index: number): void {
     [command, "serve", "--config", join(cwd, "countersign.yaml")],
     {
       COUNTERSIGN_STORE: database.url,
+      COUNTERSIGN_REDIS: redis.url,
     },
   );
   own.child.once("exit", () => {
@@ -82,7 +84,7 @@ beforeAll(async () => {
   if (!existsSync(join(root, "apps/cli/dist/main.js"))) {
     throw new Error("the command is not built. Fix: npm run build");
   }
-  database = await startPostgres();
+  [database, redis] = await Promise.all([startPostgres(), startRedis()]);
   const [agentPort, proxyPort] = [await freePort(), await freePort()];
   start(process.execPath, [join(deploy, "compose/agent/main.mjs")], { PORT: String(agentPort) });
   const written = readFileSync(join(deploy, "compose/etc/countersign.yaml"), "utf8");
@@ -116,7 +118,7 @@ afterAll(async () => {
   const ended = [...children].map((child) => new Promise((done) => child.once("exit", done)));
   for (const child of children) child.kill();
   await Promise.all(ended);
-  await database.stop();
+  await Promise.all([database.stop(), redis.stop()]);
   rmSync(folder, { recursive: true });
 }, 30_000);
 
@@ -185,7 +187,12 @@ test("four gateways that start together share keys and log behind the proxy; one
   const verified = spawnSync(process.execPath, [command, "receipts", "verify"], {
     cwd,
     encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1", COUNTERSIGN_STORE: database.url },
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      COUNTERSIGN_STORE: database.url,
+      COUNTERSIGN_REDIS: redis.url,
+    },
   });
   expect(verified.status, verified.stdout + verified.stderr).toBe(0);
 }, 150_000);

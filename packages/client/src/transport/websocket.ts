@@ -1,4 +1,4 @@
-import { resolveLimits } from "@countersign/core";
+import { parseJson, resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { classifySseData } from "@countersign/wire/sse";
 import { buildBearerSubprotocols, decodeTextFrame } from "@countersign/wire/websocket";
@@ -26,6 +26,11 @@ export type WebSocketOptions = {
   readonly token?: string | (() => string);
   /** Asks a gateway for the receipt of each event, to be verified by the store's `verifyReceipt`. */
   readonly receipts?: boolean;
+  /**
+   * Whether a broken stream is resumed on a new socket. Off by default: only a gateway can, and a run then continues
+   * for a while without its client.
+   */
+  readonly resume?: boolean;
   readonly limits?: Partial<Limits>;
   /** In place of the global `WebSocket`, which Node has from version 22 on; that of the package `ws` fits. */
   readonly WebSocket?: new (url: string, protocols?: string[]) => WebSocketLike;
@@ -45,8 +50,12 @@ export function webSocket(options: WebSocketOptions): Transport {
       "this runtime has no WebSocket; pass a class as the option WebSocket, e.g. that of the package ws",
     );
   }
-  const { url, receipts = false } = options;
-  const address = receipts ? withParameters(url, { receipts: "1" }) : url;
+  const { url, receipts = false, resume = false } = options;
+  const asked = {
+    ...(receipts ? { receipts: "1" } : {}),
+    ...(resume ? { reconnect: "1" } : {}),
+  };
+  const address = receipts || resume ? withParameters(url, asked) : url;
   const running = new Map<string, WebSocketLike>();
   let idle: WebSocketLike | undefined;
 
@@ -56,12 +65,14 @@ export function webSocket(options: WebSocketOptions): Transport {
   }
 
   /** A socket that is open; what fails here fails before anything was sent, so asking again is safe. */
-  function connect(signal: AbortSignal): Promise<WebSocketLike | undefined> {
+  function connect(signal: AbortSignal, isResumed: boolean): Promise<WebSocketLike | undefined> {
     const kept = idle;
     idle = undefined;
     if (kept?.readyState === OPEN) return Promise.resolve(kept);
     return new Promise((resolve, reject) => {
-      const socket = new Socket(address, protocolsOf());
+      // An agent that sends without an input must not be asked a second time.
+      const opened = isResumed ? withParameters(address, { resume: "1" }) : address;
+      const socket = new Socket(opened, protocolsOf());
       const abort = (): void => socket.close();
       signal.addEventListener("abort", abort, { once: true });
       socket.onopen = () => {
@@ -80,9 +91,10 @@ export function webSocket(options: WebSocketOptions): Transport {
 
   function listen(socket: WebSocketLike): FrameQueue {
     const queue = createFrameQueue(limits.maxHeldBytes);
+    const number = resume ? createNumbering() : (frames: Frame[]) => frames;
     socket.onmessage = (({ data }: { data: unknown }) => {
       try {
-        queue.push(framesOf(data, limits));
+        queue.push(number(framesOf(data, limits)));
       } catch (error) {
         queue.end(error);
       }
@@ -93,11 +105,11 @@ export function webSocket(options: WebSocketOptions): Transport {
 
   return {
     name: "websocket",
-    resumable: false,
+    resumable: resume,
     shared: true,
-    open: async function* ({ input, body, signal }) {
+    open: async function* ({ input, body, lastEventId, signal }) {
       if (signal.aborted) return;
-      const socket = await connect(signal);
+      const socket = await connect(signal, lastEventId !== undefined);
       if (socket === undefined) return;
       const queue = listen(socket);
       const hangUp = (): void => queue.end();
@@ -105,7 +117,8 @@ export function webSocket(options: WebSocketOptions): Transport {
       running.set(input.runId, socket);
       let isOver = false;
       try {
-        socket.send(JSON.stringify(body));
+        const resumed = { type: "RESUME", id: lastEventId };
+        socket.send(JSON.stringify(lastEventId === undefined ? body : resumed));
         for await (const batch of queue.read()) {
           isOver = true;
           yield batch;
@@ -129,6 +142,35 @@ export function webSocket(options: WebSocketOptions): Transport {
       for (const socket of [...running.values(), idle]) socket?.close(1000);
     },
   };
+}
+
+/**
+ * Gives events the ids from which a gateway resumes their stream. Frames of a socket have none: a frame
+ * `{"type":"STREAM","id":"KEY.NUMBER"}` names the stream, and the events after it are counted.
+ */
+function createNumbering(): (frames: Frame[]) => Frame[] {
+  let key: string | undefined;
+  let number = 0;
+  return (frames) =>
+    frames.flatMap((frame) => {
+      const position = positionIn(frame.json);
+      if (position !== undefined) {
+        ({ key, number } = position);
+        return [];
+      }
+      if (key === undefined) return [frame];
+      number += 1;
+      return [{ ...frame, id: `${key}.${number}` }];
+    });
+}
+
+const POSITION = /^(?<key>[\w-]{1,64})\.(?<number>\d{1,15})$/u;
+
+function positionIn(json: string): { key: string; number: number } | undefined {
+  if (!json.startsWith('{"type":"STREAM"')) return undefined;
+  const { id } = parseJson(json) as { id?: unknown };
+  const { key, number } = (typeof id === "string" ? POSITION.exec(id) : null)?.groups ?? {};
+  return key === undefined ? undefined : { key, number: Number(number) };
 }
 
 function framesOf(data: unknown, limits: Limits): Frame[] {

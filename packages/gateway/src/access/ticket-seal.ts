@@ -48,7 +48,7 @@ export function createTicketSeal(
 }
 
 /** Purposes for which gateways seal data. Data sealed for one purpose cannot be opened for another. */
-export type SealPurpose = "tickets" | "orders" | "streams" | "addresses" | "relays" | "handed";
+export type SealPurpose = "tickets" | "orders" | "streams" | "frames" | "signals" | "handed";
 
 /** Derives the key for one purpose from a private key that the gateways share. */
 export function deriveSealKey(privateKey: string, purpose: SealPurpose): Uint8Array {

@@ -173,10 +173,10 @@ declare module "@countersign/core" {
     ERR_SOCKET_FRAME: { cause: string };
     /** A client sends WebSocket frames faster than allowed. */
     ERR_SOCKET_RATE: { perSecond: number };
-    /** Another gateway has the stream, and could not be reached or did not respond. */
+    /** The store of the streams that all gateways can resume does not respond. */
     ERR_STREAM_UNREACHABLE: Record<string, never>;
-    /** The gateway has reached its limit of relayed streams. */
-    ERR_STREAM_RELAYS: { allowed: number };
+    /** The gateway has reached its limit of streams of other gateways. */
+    ERR_STREAM_LIMIT: { allowed: number };
 
     // Control API
     /** A request to the control plane has an invalid field. */

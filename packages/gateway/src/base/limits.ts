@@ -113,11 +113,11 @@ export const NUMBER_LIMITS = {
     "Bytes kept for all clients that may come back",
   ),
   // As many as may wait for their clients at the gateway that has them.
-  relays: count(
-    "relays",
+  followedStreams: count(
+    "followed_streams",
     1000,
     MILLION,
-    "Streams of other gateways passed on at once to clients that came back here",
+    "Streams of other gateways sent at once to clients that came back here",
   ),
   // Agents that research or write code work for hours; no known agent works on one request for a day.
   runMs: seconds("run_timeout", DAY, [1, 7 * DAY], "Seconds one run may take"),

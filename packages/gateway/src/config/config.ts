@@ -159,10 +159,6 @@ export type GatewayConfig = {
   };
   /** Keeps encrypted copies of payloads; `undefined` keeps none. */
   readonly evidence: EvidenceConfig | undefined;
-  /** The address at which other gateways of the log reach this one; `undefined` if they do not. */
-  readonly fleet:
-    | { readonly address: string; readonly host: string; readonly port: number }
-    | undefined;
   /** Redis or Valkey beside PostgreSQL; `undefined` if gateways share PostgreSQL only. */
   readonly redis: RedisOptions | undefined;
   readonly keyDirectory: string;

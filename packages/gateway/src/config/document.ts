@@ -61,7 +61,6 @@ export type ConfigDocument = {
     max_bytes?: number;
     max_payload_bytes?: number;
   };
-  fleet?: { address: string; host?: string; port?: number };
   cluster?: ClusterBlock;
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
@@ -77,6 +76,5 @@ export type ConfigDocument = {
 export const LISTENERS = {
   data: { host: "127.0.0.1", port: 8080 },
   control: { host: "127.0.0.1", port: 8081 },
-  fleet: { port: 8082 },
   metrics: { host: "127.0.0.1" },
 } as const;

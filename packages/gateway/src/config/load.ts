@@ -9,6 +9,7 @@ import type { GatewayConfig } from "./config.js";
 import type { ConfigDocument } from "./document.js";
 import { invalid } from "./reading.js";
 import type { ConfigOptions, Reading } from "./reading.js";
+import { findRemoved } from "./removed-settings.js";
 import { resolveConfig } from "./resolve.js";
 import { CONFIG_SCHEMA } from "./schema.js";
 
@@ -18,6 +19,8 @@ export function loadConfig(text: string, options: ConfigOptions): GatewayConfig 
   const read = readYaml(text, file, DEFAULT_DOCUMENT_LIMITS);
   if (read.value === undefined) throw invalid(file, read.issues);
   const { value, positions } = read;
+  const removed = findRemoved(value, positions);
+  if (removed.length > 0) throw invalid(file, removed);
   const { maxIssues } = DEFAULT_DOCUMENT_LIMITS;
   const misspelled = validateAgainstSchema(CONFIG_SCHEMA, value, positions, maxIssues);
   if (misspelled.length > 0) throw invalid(file, misspelled);

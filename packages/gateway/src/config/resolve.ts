@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../agent/upstream.js";
 import { resolveAccess } from "./access.js";
@@ -56,7 +55,6 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
       timestamps: resolveTimestamps(receipts?.timestamps, path),
     },
     evidence: evidenceOf(document, options),
-    fleet: fleetOf(document.fleet, store, options),
     redis: resolveCluster(document.cluster, store, path, options),
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
     issuers: capabilities?.issuers ?? [],
@@ -117,27 +115,6 @@ function evidenceOf(
     maxBytes: block.max_bytes ?? MAX_EVIDENCE_BYTES,
     maxPayloadBytes: block.max_payload_bytes ?? MAX_PAYLOAD_BYTES,
   };
-}
-
-function fleetOf(
-  block: ConfigDocument["fleet"],
-  store: string,
-  options: Reading,
-): GatewayConfig["fleet"] {
-  if (block === undefined) return undefined;
-  const fail = (pointer: string, message: string): Error =>
-    invalid(options.file, [options.issue(pointer, message)]);
-  if (store.startsWith("sqlite:")) {
-    throw fail("/fleet", "fleet needs a receipts.store in PostgreSQL, which gateways share");
-  }
-  const address = expand(block.address, options, "/fleet/address").replace(/^\[(.*)\]$/u, "$1");
-  if (!isIPv6(address) && !/^[\w.-]+$/u.test(address)) {
-    throw fail(
-      "/fleet/address",
-      "address is a name or an address without a port, such as 10.0.0.7",
-    );
-  }
-  return { address, host: block.host ?? address, port: block.port ?? LISTENERS.fleet.port };
 }
 
 function metricsOf(block: ConfigDocument["metrics"] = {}): GatewayConfig["metrics"] {

@@ -160,18 +160,6 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
         ["keep"],
       ),
-      fleet: closed(
-        "The address at which other gateways on the same PostgreSQL reach this one; off when left out",
-        {
-          address: text(
-            "Name or address of this gateway for the others; ${NAME} takes the value of an environment variable",
-            255,
-          ),
-          host: text("Address to bind; that of `address` when left out"),
-          port,
-        },
-        ["address"],
-      ),
       cluster: CLUSTER_SCHEMA,
       keys: closed("The directory of the gateway's keys", {
         directory: text("Directory of the key files", 4096),

@@ -95,7 +95,7 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   ERR_ACCESS_RUNS: config("limits: { runs_per_principal: 1024 }"),
   ERR_ACCESS_ADDRESS: config("limits: { connections_per_address: 1024 }"),
   ERR_REQUEST_TIMEOUT: config("limits: { request_timeout: 120 }"),
-  ERR_STREAM_RELAYS: config("limits: { relays: 4096 }"),
+  ERR_STREAM_LIMIT: config("limits: { followed_streams: 4096 }"),
   ERR_SOCKET_RATE: config("limits: { messages_per_second: 1000 }"),
   ERR_MESSAGE_ONE_WAY: OWN_RULES["gateway/one-way"].opening,
   ERR_UPSTREAM_TIMEOUT: timeouts,
@@ -182,7 +182,7 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
     "the gateway forwards no event without a receipt and verifies every receipt; no setting changes that",
   ],
   [
-    /^ERR_(?:UPSTREAM|STREAM|RUN|MESSAGE)_|^AGENT_|^RUN_STOPPED$|^GATEWAY_FAILURE$/u,
+    /^ERR_(?:UPSTREAM|STREAM|RUN|MESSAGE)_|^AGENT_|^RUN_STOPPED$|^GATEWAY_(?:FAILURE|LOST)$/u,
     "the code reports the end of a run; the gateway blocked nothing that a setting could allow",
   ],
 ];

@@ -5,7 +5,7 @@ import type { Clock } from "../base/ports.js";
 import { createAddressReader } from "./address.js";
 import type { AddressedRequest } from "./address.js";
 import { ResumableStreams } from "./resume/resumable-streams.js";
-import type { ResumeElsewhere } from "./resume/resume-request.js";
+import type { SharedStreams } from "./resume/shared-streams.js";
 import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "../access/access.js";
 import type { Access } from "../access/access.js";
 import { createOpenGrants } from "../access/open-grants.js";
@@ -24,8 +24,8 @@ export type AccessControl = {
   readonly tickets: Tickets;
   /** Streams that their clients can resume. */
   readonly resumableStreams: ResumableStreams;
-  /** Resumes streams of other gateways; `undefined` for a single gateway. */
-  readonly relays: ResumeElsewhere | undefined;
+  /** Streams that every gateway of the log can resume; `undefined` without a store for them. */
+  readonly sharedStreams: SharedStreams | undefined;
   /** The address of a request's client: the peer's, or the one that a trusted proxy reports. */
   clientAddress(request: AddressedRequest): string | undefined;
   /** Stops the timers. */
@@ -41,9 +41,8 @@ export type AccessControlOptions = {
   readonly ticketKey?: Uint8Array | undefined;
   readonly access?: Access | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
-  /** Creates a stream key from which other gateways can tell which gateway has the stream. */
-  readonly createStreamKey?: (() => string) | undefined;
-  openRelays?(limits: ListenLimits): ResumeElsewhere | undefined;
+  /** Streams that every gateway of the log can resume. */
+  readonly sharedStreams?: SharedStreams | undefined;
 };
 
 /** Creates the access control of a gateway; without `access` every client is anonymous. */
@@ -65,8 +64,8 @@ export function createAccessControl(options: AccessControlOptions): AccessContro
     owners: new SessionOwners({ clock, store: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
     tickets: new Tickets({ clock, access, store: options.ledger, key: options.ticketKey }),
-    resumableStreams: new ResumableStreams(resolved, options.createStreamKey),
-    relays: options.openRelays?.(resolved),
+    resumableStreams: new ResumableStreams(resolved, options.sharedStreams),
+    sharedStreams: options.sharedStreams,
     clientAddress: createAddressReader(resolved),
     close: () => openGrants.stop(),
   };

@@ -4,6 +4,7 @@ import type { HttpEncoding } from "./http-sink.js";
 import type { HttpResponse } from "./exchange.js";
 import type { AccessControl } from "./access-control.js";
 import type { StreamHolder } from "./resume/resumable-stream.js";
+import { createHttpReader } from "./resume/stream-reader.js";
 import type { RunRequest } from "../runs/start-run.js";
 import { SESSION_HEADER } from "../agent/upstream.js";
 
@@ -17,21 +18,31 @@ export type StreamConnection = {
 
 /**
  * The client's side of a stream over HTTP: its sink, and the signal that the client is gone. It ends with its connection, unless the client requests resumption
- * (`?reconnect=1`): most clients cannot resume, and an agent should not keep running without a reader. Protobuf
- * frames have no event ids to resume from.
+ * (`?reconnect=1`): most clients cannot resume, and an agent should not keep running without a reader.
  */
 export function clientSinkOf(
   accessControl: AccessControl,
   { response, url, encoding, gone }: StreamConnection,
   holder: StreamHolder,
 ): Pick<RunRequest, "gone" | "openSink"> {
-  const isAsked = encoding === "sse" && url.searchParams.get("reconnect") === "1";
-  const resumable = isAsked ? accessControl.resumableStreams.create(holder, gone) : undefined;
+  const resumable = asksToResume(url)
+    ? accessControl.resumableStreams.create(holder, gone)
+    : undefined;
+  const { sessionId } = holder;
   return {
     gone: resumable?.gone ?? gone,
-    openSink: () => {
-      const sink = createHttpSink(response, encoding, gone, { [SESSION_HEADER]: holder.sessionId });
-      return resumable?.open(sink, gone) ?? sink;
+    openSink: (run) => {
+      if (resumable === undefined) {
+        return createHttpSink(response, encoding, gone, { [SESSION_HEADER]: sessionId });
+      }
+      const { key } = resumable;
+      const reader = createHttpReader(response, encoding, gone, { key, sessionId });
+      return resumable.open(reader, gone, run);
     },
   };
+}
+
+/** Whether a client requests a stream that it can resume. */
+export function asksToResume(url: URL): boolean {
+  return url.searchParams.get("reconnect") === "1";
 }

@@ -176,7 +176,7 @@ function encodeSseEvents(
 }
 
 /** Encodes an event as an SSE frame; uses its JSON text if that is known. */
-export function sseFrameOf(event: AgUiEvent, text: string | undefined): string {
+function sseFrameOf(event: AgUiEvent, text: string | undefined): string {
   // JSON text contains no line break, so it needs no further check.
   return text === undefined ? encodeSseEvent(event) : `data: ${text}\n\n`;
 }

@@ -87,9 +87,9 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_STREAM_GONE: { status: 410, title: "The stream cannot be resumed" },
   ERR_STREAM_UNREACHABLE: {
     status: 503,
-    title: "The gateway that has the stream could not be reached; try again",
+    title: "The store of resumable streams does not respond; try again",
   },
-  ERR_STREAM_RELAYS: { status: 503, title: "Too many streams of other gateways; try again" },
+  ERR_STREAM_LIMIT: { status: 503, title: "Too many streams of other gateways; try again" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
   ERR_LEDGER_UNAVAILABLE: { status: 503, title: "The thread ledger is unavailable" },
   ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },

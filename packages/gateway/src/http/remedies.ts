@@ -83,9 +83,9 @@ const CODE_REMEDIES: Partial<Record<ErrorCode, string>> = {
   ERR_REQUEST_TIMEOUT: "send the whole request at once",
   ERR_STREAM_GONE: "start a new run: the stream has ended, or this gateway does not hold it",
   ERR_STREAM_UNREACHABLE:
-    "try again after Retry-After; if the error persists, check that the gateways reach each other at fleet.address",
-  ERR_STREAM_RELAYS:
-    "try again after Retry-After, or raise relays under limits in countersign.yaml",
+    "try again after Retry-After; if the error persists, check that the gateway reaches Redis at cluster.redis",
+  ERR_STREAM_LIMIT:
+    "try again after Retry-After, or raise followed_streams under limits in countersign.yaml",
   ERR_RECEIPTS_QUESTION:
     "set receipts to 1 to get the receipts of forwarded events, or leave it out",
   ERR_SESSION_NAME: "use a session name of letters, digits and . : @ _ -, 256 characters at most",
@@ -128,6 +128,7 @@ const LISTENER_REMEDIES = {
   NOT_FOUND: `POST to /agents/NAME; ${pageAddress("gateway.md#paths")} lists every path`,
   INTERNAL: "repeat the request; the gateway's log names the cause",
   RUN_STOPPED: "start a new run if the stop was not intended",
+  GATEWAY_LOST: "start a new run; the agent may have done part of the work",
   ACCESS_EXPIRED: "get a new credential and connect again",
   BLOCKED_BY_POLICY: "run countersign policy explain RECEIPT with the receipt that the error names",
   RECEIPTS_UNAVAILABLE:

@@ -65,7 +65,7 @@ export async function serveStop(
 }
 
 /** Stops runs at every gateway: a load balancer may send a stop to any of them, and a session may have runs at several. */
-async function stopAnywhere(
+export async function stopAnywhere(
   { sessions, stopElsewhere }: GatewayContext,
   order: StopOrder,
 ): Promise<readonly StoppedRun[]> {

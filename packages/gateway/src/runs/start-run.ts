@@ -3,6 +3,7 @@ import { ClientState } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { Backlog, Pause } from "../event/waits.js";
 import type { RunLimits } from "../event/run-limits.js";
+import type { ClientIdentity } from "../event/client-identity.js";
 import type { ClientDialect, Run } from "../event/run.js";
 import type { ClientSink } from "../event/sink.js";
 import { admitRequest } from "../inbound/admit.js";
@@ -37,7 +38,17 @@ export type RunRequest = RunOrigin & {
   /** Set when the client asks for the receipts of delivered events. */
   readonly receipts?: ReceiptRequest | undefined;
   /** Opens the client's stream once the agent has responded; nothing was sent to the client before. */
-  openSink(context: { runId: string; threadId: string }): ClientSink;
+  openSink(run: OpenedRun): ClientSink;
+};
+
+/** The run of a client's stream, from which another gateway can write its end. */
+export type OpenedRun = {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly clientDialect: ClientDialect;
+  readonly client: ClientIdentity;
+  /** Whether the client gets receipts. */
+  readonly hasReceipts: boolean;
 };
 
 /** A run in progress. */
@@ -101,8 +112,16 @@ function createRun(
   const { policy } = connection;
   const { target } = request.upstream;
   const { runId, threadId } = input;
-  const sink = request.openSink({ runId, threadId });
   const clientDialect = request.clientDialect ?? dialectOf(input);
+  const receipts = receiptsFor(context, clientDialect, request.receipts);
+  const sink = request.openSink({
+    runId,
+    threadId,
+    clientDialect:
+      clientDialect === "as-sent" && target.dialect === "chio" ? "envelope" : clientDialect,
+    client: connection.client,
+    hasReceipts: receipts !== undefined,
+  });
   const observer = new RunObserver(context, connection.session, handle);
   const withheld = thread.openWithheld();
   const isReplay = request.upstream.isReplay === true;
@@ -146,7 +165,7 @@ function createRun(
     beforeDelivery: isReplay ? thread.followReplay(clientDialect) : thread.follow(clientDialect),
     counters: handle.counters,
     recorder: context.recorder,
-    receipts: receiptsFor(context, clientDialect, request.receipts),
+    receipts,
     backlog: new Backlog(),
     progress: { isOver: false, isComplete: false, events: 0 },
     withheld,

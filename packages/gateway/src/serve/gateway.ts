@@ -9,9 +9,10 @@ import type {
   PolicyHolder,
 } from "@countersign/policy";
 import type { Server } from "node:net";
+import { OPEN_ACCESS } from "../access/access.js";
 import type { Access } from "../access/access.js";
 import { createAccessControl } from "../http/access-control.js";
-import { createHeartbeats, HEARTBEAT_MS, MAX_UNREAD_BEATS } from "../base/heartbeats.js";
+import { createHeartbeats } from "../base/heartbeats.js";
 import { Feed } from "../telemetry/feed.js";
 import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
 import type { ListenLimits } from "../base/limits.js";
@@ -25,9 +26,7 @@ import { SYSTEM_LOOKUP } from "../inbound/source-lookup.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
 import type { KeyedStore } from "../store/keyed-store.js";
 import { createMemoryStore } from "../store/memory-store.js";
-import { createRelayListener } from "../cluster/relay-listener.js";
-import { Relays } from "../cluster/relays.js";
-import type { RelayOptions } from "../cluster/relays.js";
+import type { SharedStreams } from "../http/resume/shared-streams.js";
 import { Containment } from "../runs/containment.js";
 import { createMint } from "../runs/mint.js";
 import type { GatewayContext } from "../runs/gateway-context.js";
@@ -64,8 +63,12 @@ export type GatewayOptions = {
   readonly stopElsewhere?: GatewayContext["stopElsewhere"];
   /** The gateways that write to the same ledger; left out for a single gateway. */
   readonly ledgerPeers?: LedgerPeers;
-  /** Relays streams between the gateways of a log; left out for a single gateway. */
-  readonly relay?: RelayOptions;
+  /** Lets every gateway of the log resume streams; left out, a stream is resumed at its own gateway only. */
+  readonly openSharedStreams?: (
+    context: GatewayContext,
+    access: Pick<Access, "restore">,
+    limits: ListenLimits,
+  ) => SharedStreams;
   /** Whether Redis responds; left out where the gateway does not need it. */
   readonly isRedisUp?: () => boolean;
   /** Authenticates clients; every client is anonymous when left out. */
@@ -88,8 +91,6 @@ export type GatewayOptions = {
 /** A gateway; its listener is not bound yet. */
 export type Gateway = {
   readonly dataPlane: Server;
-  /** The listener at which other gateways request streams. */
-  readonly relayPlane: Server | undefined;
   readonly context: GatewayContext;
   isReady(): boolean;
   /** The principal that owns a session; `undefined` if it has no owner. */
@@ -166,19 +167,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     lookupHost: options.lookupHost ?? SYSTEM_LOOKUP,
     stopElsewhere: options.stopElsewhere,
   };
-  const { relay, heartbeatMs = HEARTBEAT_MS } = options;
+  const sharedStreams = options.openSharedStreams?.(context, options.access ?? OPEN_ACCESS, {
+    ...DEFAULT_LISTEN_LIMITS,
+    ...options.listenLimits,
+  });
   const accessControl = createAccessControl({
     clock,
     ledger,
     ticketKey: options.ticketKey,
     access: options.access,
     limits: options.listenLimits,
-    createStreamKey: relay === undefined ? undefined : () => relay.names.create(),
-    openRelays: ({ relays: allowed }) => {
-      const { journal } = context;
-      const idleMs = heartbeatMs * MAX_UNREAD_BEATS;
-      return relay && new Relays(relay, { telemetry, journal, allowed, idleMs });
-    },
+    sharedStreams,
   });
   const dataPlane = createDataPlane(context, {
     tls: options.tls,
@@ -186,10 +185,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     origins: new Set(options.origins ?? []),
     accessControl,
   });
-  const relayPlane = relay && createRelayListener(context, accessControl, relay.key);
   return {
     dataPlane: dataPlane.server,
-    relayPlane: relayPlane?.server,
     context,
     isReady,
     ownerOf: (sessionId) => accessControl.owners.ownerOf(sessionId),
@@ -207,7 +204,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       heartbeats.stop();
       accessControl.close();
       for (const run of context.sessions.openRuns()) run.stop("the gateway is stopping");
-      await Promise.all([dataPlane.close(), relayPlane?.close()]);
+      sharedStreams?.leave();
+      await dataPlane.close();
+      await sharedStreams?.close();
       for (const upstream of upstreams) upstream.close();
     },
   };

@@ -50,6 +50,22 @@ async function notes(served: Served, runId: string): Promise<number> {
   return sseEvents(await answer.text()).filter(({ type }) => type === "CUSTOM").length;
 }
 
+/** Fetches a whole run at one gateway, and again from its third event on at another. */
+async function resumesElsewhere(served: Served, other: Served, runId: string): Promise<void> {
+  const request = { protocolVersion: "1.0", threadId: runId, runId, messages: [] };
+  const ask = (at: Served, headers: Record<string, string>): Promise<Response> =>
+    fetch(`${at.running.dataUrl}/agents/support?session=s2&reconnect=1`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(request),
+    });
+  const whole = await (await ask(served, {})).text();
+  const [, key = ""] = /^id: (\S+)\.0$/mu.exec(whole) ?? [];
+  const rest = await ask(other, { "last-event-id": `${key}.3` });
+  expect(rest.status).toBe(200);
+  expect(sseEvents(await rest.text())).toEqual(sseEvents(whole).slice(3));
+}
+
 /** The user as the how-to writes it into redis.conf. */
 function documentedUser() {
   const page = readFileSync(new URL("../../../../docs/how-to/redis.md", import.meta.url), "utf8");
@@ -59,7 +75,7 @@ function documentedUser() {
 }
 
 test.each(["server", "cluster"])(
-  "on a %s, gateways share caps and hear signals with the rights in the how-to, and use no other command",
+  "on a %s, gateways share caps and streams and hear signals with the rights in the how-to, and use no other command",
   async (kind) => {
     const user = documentedUser();
     const one = kind === "server" ? await startRedis({ user }) : undefined;
@@ -70,6 +86,7 @@ test.each(["server", "cluster"])(
     const second = await start(block, first);
     expect(await notes(first, "r1")).toBe(15);
     expect(await notes(second, "r2")).toBe(5);
+    await resumesElsewhere(first, second, "r3");
     await first.running.gateway.context.containment.contain(["other"], "operator");
     await expect
       .poll(() => second.running.gateway.context.containment.isContained("other"))

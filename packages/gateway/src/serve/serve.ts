@@ -19,11 +19,10 @@ import { readConsoleFiles } from "../control/console-files.js";
 import type { ConsoleFiles } from "../control/console-files.js";
 import { openFleetStore } from "../cluster/fleet-store.js";
 import { Fleet } from "../cluster/fleet.js";
-import { createGatewayName, nameSuffix } from "../cluster/gateway-directory.js";
-import { openRelay } from "./open-relay.js";
+import { createGatewayName, nameSuffix } from "../cluster/gateway-name.js";
 import { createGateway } from "./gateway.js";
 import { SILENT_JOURNAL, SYSTEM_CLOCK } from "../base/ports.js";
-import type { Gateway } from "./gateway.js";
+import type { Gateway, GatewayOptions } from "./gateway.js";
 import {
   createControlListener,
   createMetricsListener,
@@ -163,7 +162,7 @@ async function openGateway(
   const orderKey = deriveSealKey(issuerPem, "orders");
   const fleet = await openFleet(config, gatewayName, journal, orderKey, redis);
   opened.add(() => fleet?.close());
-  const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
+  const openSharedStreams = await findSharedStreams(redis, gatewayName, issuerPem);
   const velocity = await openVelocity(config, {
     gateway: gatewayName,
     ledger,
@@ -206,7 +205,7 @@ async function openGateway(
             heartbeatAge: (name) => fleet.heartbeatAge(name),
           },
         }),
-    ...(relay === undefined ? {} : { relay: relay.options }),
+    ...(openSharedStreams === undefined ? {} : { openSharedStreams }),
     ...(redis?.options.whenDown === "refuse" ? { isRedisUp: () => redis.isUp } : {}),
     origins: config.origins,
     access,
@@ -322,11 +321,7 @@ async function openGateway(
     const watch = followTls(server as TlsServer, openedTls, { listener, journal });
     opened.add(() => watch.stop());
   }
-  const address = await relay?.listen(gateway.relayPlane as Server);
-  const facts = (): JsonObject => ({
-    ...gatewayFacts(gateway, startedAt),
-    ...(address === undefined ? {} : { relay: address }),
-  });
+  const facts = (): JsonObject => gatewayFacts(gateway, startedAt);
   await fleet?.start(gateway.context.sessions, gatewayName, facts);
   await listen(gateway.dataPlane, config.listen.port, config.listen.host);
   await listen(control, config.control.port, config.control.host);
@@ -411,6 +406,23 @@ async function openFleet(
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
   return new Fleet(store, journal, sealKey, redis);
+}
+
+/** `undefined` without Redis. */
+async function findSharedStreams(
+  redis: RedisConnections | undefined,
+  gateway: string,
+  issuerPem: string,
+): Promise<GatewayOptions["openSharedStreams"]> {
+  if (redis === undefined) return undefined;
+  const { RedisStreams } = await import("../cluster/redis-streams.js");
+  const keys = {
+    names: deriveSealKey(issuerPem, "streams"),
+    frames: deriveSealKey(issuerPem, "frames"),
+    signals: deriveSealKey(issuerPem, "signals"),
+  };
+  return (context, access, limits) =>
+    new RedisStreams({ redis, gateway, keys }, context, access, limits);
 }
 
 /** The key is created when it is first needed; an existing one finds hashes of earlier configurations. */

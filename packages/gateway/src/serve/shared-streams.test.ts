@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { startRedis, startTornLine } from "@countersign/testkit";
+import type { RunningRedis } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUDIENCE } from "../testing/identity.js";
 import { readScrape, valueOf } from "../testing/scrape.js";
 import { startServed } from "../testing/served.js";
@@ -14,12 +16,23 @@ const WAIT = { timeout: 10_000, interval: 20 };
 
 const shared = aroundAllTests();
 
+let redis: RunningRedis;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
 /** Two gateways of a log of their own. */
-async function startTwo(log: string, talker: Talker): Promise<[Served, Served]> {
+async function startTwo(
+  log: string,
+  talker: Talker,
+  firstRedis = redis.url,
+): Promise<[Served, Served]> {
   const start = async (beside?: Served): Promise<Served> => {
+    const url = beside === undefined ? firstRedis : redis.url;
     const served = await startServed(talker.script, {
       config: `receipts: { store: "${shared.database.url}", origin: streams.example/${log} }
-fleet: { address: 127.0.0.1, port: 0 }
+cluster: { redis: "${url}" }
 access:
   mode: jwt
   jwt: { issuer: "${shared.identity.issuer}", audience: ${AUDIENCE}, jwks: "${shared.identity.jwksUrl.href}", clock_tolerance: 0 }
@@ -76,14 +89,14 @@ test("a stream resumes at the other gateway with its receipts, for its own princ
   expect(await faultsOf(shown, run, receipt?.kernel_key ?? "")).toEqual([]);
   expect([first.agentRequests.length, second.agentRequests.length]).toEqual([1, 0]);
   const metrics = readScrape(await (await second.control("/metrics")).text());
-  expect(valueOf(metrics, "countersign_relays_total", { result: "taken" })).toBe(1);
-  expect(valueOf(metrics, "countersign_relays_total", { result: "gone" })).toBe(1);
-  const status = await (await second.control("/v1/status")).text();
-  expect(status).not.toContain("relay");
-  expect(JSON.parse(status)).toMatchObject({ gateways: [{}, {}] });
+  expect(valueOf(metrics, "countersign_remote_resumes_total", { result: "taken" })).toBe(1);
+  expect(valueOf(metrics, "countersign_remote_resumes_total", { result: "gone" })).toBe(1);
+  const page = readScrape(await (await first.control("/metrics")).text());
+  expect(valueOf(page, "countersign_stream_copies")).toBe(1);
+  expect(valueOf(page, "countersign_stream_copies_incomplete")).toBe(0);
 }, 60_000);
 
-test("a stream relayed by another gateway ends with its token, and with a stop", async () => {
+test("a stream that resumed at another gateway ends with its token, and with a stop", async () => {
   const talker = createTalker(3);
   const [first, second] = await startTwo("ends", talker);
   const exp = Math.floor(Date.now() / 1000) + 4;
@@ -113,19 +126,15 @@ test("a stream relayed by another gateway ends with its token, and with a stop",
   expect(JSON.parse(held.frames.at(-1)?.data ?? "")).toMatchObject({ code: "RUN_STOPPED" });
 }, 60_000);
 
-test("a stopping gateway keeps its runs and their final events until they were fetched through another; then they are gone", async () => {
+test("a stopping gateway keeps its runs until they end, and not their last events: those are in Redis", async () => {
   const talker = createTalker(3);
   const [first, second] = await startTwo("drain", talker);
   const token = await shared.identity.token("alice");
   talker.upTo(1);
   const began = await ask(first, token, { dropAfter: 6 });
   await began.closed;
-  let isStopped = false;
-  const drained = first.running.drain().then((result) => {
-    isStopped = true;
-    return result;
-  });
-  // It refuses new runs, and its streams are resumed through the other.
+  const drained = first.running.drain();
+  // It refuses new runs, and its streams are resumed at the other.
   await expect
     .poll(async () => (await ask(first, token, { body: { ...INPUT, runId: "r9" } })).status, WAIT)
     .toBe(503);
@@ -135,43 +144,63 @@ test("a stopping gateway keeps its runs and their final events until they were f
   expect(textOf(passed.frames)).toBe("1 ");
   await untilAway(first);
   talker.upTo(3);
-  await expect.poll(() => first.running.gateway.context.sessions.openRuns(), WAIT).toEqual([]);
-  expect(isStopped).toBe(false);
+  expect(await drained).toEqual({ stopped: 0 });
   const rest = await ask(second, token, { last: passed.frames.at(-1) });
   await rest.closed;
   expect(textOf(rest.frames)).toBe("2 ");
   expect(typesOf(rest.frames).at(-1)).toBe("RUN_FINISHED");
-  expect(await drained).toEqual({ stopped: 0 });
-  expect((await ask(second, token, { last: rest.frames[0] })).status).toBe(410);
 }, 60_000);
 
-test("without the database a stream resumes from a known gateway, and from no other", async () => {
+test("a run that a stopping gateway ends tells so at the other gateway, with its receipts", async () => {
+  const talker = createTalker(3);
+  const [first, second] = await startTwo("closed", talker);
+  const token = await shared.identity.token("alice");
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  const passed = await ask(second, token, { last: began.frames.at(-1) });
+  expect(passed.status).toBe(200);
+  await first.running.close();
+  await passed.closed;
+  expect(JSON.parse(passed.frames.at(-1)?.data ?? "")).toMatchObject({ code: "RUN_STOPPED" });
+  expect(passed.isWhole()).toBe(true);
+}, 60_000);
+
+test("without the database a stream resumes at another gateway, and its end is signed for before it is told", async () => {
   const talker = createTalker(4);
   const [first, second] = await startTwo("away", talker);
   const token = await shared.identity.token("alice");
   talker.upTo(1);
   const began = await ask(first, token, { dropAfter: 6 });
   await began.closed;
-  const last = began.frames.at(-1);
   await shared.database.crash();
-  const unknown = await ask(second, token, { last });
-  expect(unknown.status).toBe(503);
+  const known = await ask(second, token, { last: began.frames.at(-3), dropAfter: 2 });
+  expect(known.status).toBe(200);
+  await known.closed;
+  expect(known.frames).toEqual(began.frames.slice(-2));
   await shared.database.start();
-  // The gateways publish their addresses again.
-  await expect
-    .poll(async () => (await ask(second, token, { last, dropAfter: 0 })).status, WAIT)
-    .toBe(200);
-  const known = await ask(second, token, { last });
-  await shared.database.crash();
-  known.tear();
-  await untilAway(first);
-  const again = await ask(second, token, { last });
-  expect(again.status).toBe(200);
-  await shared.database.start();
-  // Also before the gateways have published their addresses again.
-  const tries = Array.from({ length: 20 }, async () => {
-    const tried = await ask(second, token, { last, dropAfter: 0 });
-    return tried.status;
-  });
-  expect(new Set(await Promise.all(tries))).toEqual(new Set([200]));
+}, 60_000);
+
+test("the error of a run whose gateway is gone has a receipt that continues those of its stream", async () => {
+  const line = await startTornLine(redis.port);
+  const talker = createTalker(4);
+  const [first, second] = await startTwo("lost", talker, line.url.replace("http", "redis"));
+  const token = await shared.identity.token("alice");
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  const { sharedStreams } = first.running.gateway.context.telemetry;
+  await expect.poll(() => sharedStreams.incomplete, WAIT).toBe(0);
+  // For Redis the gateway is gone.
+  await line.stop();
+  const passed = await ask(second, token, { last: began.frames.at(-1) });
+  await passed.closed;
+  expect(typesOf(passed.frames)).toEqual(["CUSTOM", "RUN_ERROR"]);
+  expect(JSON.parse(passed.frames.at(-1)?.data ?? "")).toMatchObject({ code: "GATEWAY_LOST" });
+  const events = [...began.frames, ...passed.frames].map(({ data }) => JSON.parse(data) as object);
+  const shown = pairUp(events);
+  expect(shown.map(({ event }) => event.type)).toHaveLength(4);
+  const receipt = shown[0]?.receipts[0] as { kernel_key: string } | undefined;
+  const run = { threadId: "t1", runId: "r1" };
+  expect(await faultsOf(shown, run, receipt?.kernel_key ?? "")).toEqual([]);
 }, 60_000);

@@ -78,8 +78,7 @@ async function gatewaysOf(sources: StatusSources): Promise<object[]> {
   const members = (await fleet?.members().catch(() => undefined)) ?? [];
   return [
     { id: gatewayName, ...gatewayFacts(gateway, startedAt) },
-    // The relay address is for gateways only.
-    ...members.map(({ id, facts: { relay: _relay, ...facts } }) => ({ id, ...facts })),
+    ...members.map(({ id, facts }) => ({ id, ...facts })),
   ];
 }
 

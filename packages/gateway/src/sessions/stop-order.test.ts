@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Sessions } from "./sessions.js";
-import { createGatewayName } from "../cluster/gateway-directory.js";
+import { createGatewayName } from "../cluster/gateway-name.js";
 import { stopRuns } from "./orders.js";
 import type { StopOrder } from "./orders.js";
 

@@ -64,9 +64,13 @@ export const METRICS = {
   countersign_clients_slow: gauge("Runs whose client does not read fast enough"),
   countersign_clients_away: gauge("Runs that wait for a client that lost its connection"),
   countersign_reconnects_total: counter("Streams that a client took up where it lost them"),
-  countersign_relays_open: gauge("Streams of other gateways passed on now"),
-  countersign_relays_total: counter(
-    "Streams asked for at other gateways: taken, gone, failed, or full here",
+  countersign_stream_copies: gauge("Streams of this gateway that others can resume from Redis"),
+  countersign_stream_copies_incomplete: gauge(
+    "Streams of which Redis lacks events or the end; above 0 for long, Redis does not respond",
+  ),
+  countersign_followed_streams: gauge("Streams of other gateways that clients read here"),
+  countersign_remote_resumes_total: counter(
+    "Streams of other gateways: taken, gone, failed, refused (changed in Redis), lost (ended for a gateway that is gone)",
     "result",
   ),
   countersign_backlog_events: gauge("Events that wait for their receipt, over all runs"),

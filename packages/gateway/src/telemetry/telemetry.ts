@@ -51,8 +51,16 @@ export type Telemetry = {
   readonly sockets: { open: number; queued: number };
   /** Streams that a client resumed. */
   readonly reconnects: { taken: number };
-  /** Open relays of other gateways' streams, and the results of relay requests. */
-  readonly relays: { open: number; readonly results: Tally };
+  /**
+   * Copies of this gateway's streams for others, those that lack something, streams of other gateways that clients
+   * resumed here, and the results of such requests.
+   */
+  readonly sharedStreams: {
+    readonly copies: number;
+    readonly incomplete: number;
+    readonly followed: number;
+    readonly results: Tally;
+  };
   readonly addedLatency: Histogram;
   readonly appendTime: Histogram;
   /** Only when an endpoint for traces is configured. */
@@ -81,7 +89,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     shortVelocity: { waits: 0, failures: 0, isSilent: false, losses: 0, isDegraded: false },
     sockets: { open: 0, queued: 0 },
     reconnects: { taken: 0 },
-    relays: { open: 0, results: new Tally() },
+    sharedStreams: { copies: 0, incomplete: 0, followed: 0, results: new Tally() },
     addedLatency: new Histogram(LATENCY_BUCKETS),
     appendTime: new Histogram(LATENCY_BUCKETS),
     tracer,

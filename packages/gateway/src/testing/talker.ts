@@ -57,8 +57,10 @@ export const INPUT = {
 export function ask(
   context: Pick<Fixture, "url">,
   options: ReadOptions = {},
+  query = "",
 ): Promise<StreamReader> {
-  return readStream(`${context.url}/agents/support?reconnect=1`, { body: INPUT, ...options });
+  const url = `${context.url}/agents/support?reconnect=1${query}`;
+  return readStream(url, { body: INPUT, ...options });
 }
 
 /** Resumes the stream after a frame. */
@@ -66,8 +68,10 @@ export function comeBack(
   context: Pick<Fixture, "url">,
   last: ReadFrame | undefined,
   { headers, ...options }: ReadOptions = {},
+  query = "",
 ): Promise<StreamReader> {
-  return ask(context, { ...options, headers: { ...headers, "last-event-id": last?.id ?? "" } });
+  const position = { ...headers, "last-event-id": last?.id ?? "" };
+  return ask(context, { ...options, headers: position }, query);
 }
 
 /** Waits until the gateway has noticed that a client disconnected. */

@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { LightSignal } from "@countersign/core";
-import type { HttpSink } from "../http-sink.js";
 import { DEFAULT_LISTEN_LIMITS } from "../../base/limits.js";
 import type { ListenLimits } from "../../base/limits.js";
 import { startFixture } from "../../testing/fixture.js";
@@ -10,6 +9,8 @@ import { ask, comeBack, createTalker, INPUT, noticed, typesOf } from "../../test
 import type { Talker } from "../../testing/talker.js";
 import type { ResumableStream } from "./resumable-stream.js";
 import { ResumableStreams } from "./resumable-streams.js";
+import type { StreamReader } from "./stream-reader.js";
+import type { OpenedRun } from "../../runs/start-run.js";
 
 let fixture: Fixture | undefined;
 afterEach(async () => {
@@ -22,7 +23,22 @@ async function start(talker: Talker, listenLimits: Partial<ListenLimits> = {}): 
   return fixture;
 }
 
-const SINK = { isSlow: false, write() {}, end() {}, hangUp() {} } as unknown as HttpSink;
+const READER: StreamReader = {
+  isSlow: false,
+  begin() {},
+  write() {},
+  drained: () => Promise.resolve(),
+  heartbeat() {},
+  end() {},
+  hangUp() {},
+};
+const RUN: OpenedRun = {
+  threadId: "t",
+  runId: "r",
+  clientDialect: "1.0",
+  client: {},
+  hasReceipts: false,
+};
 
 test("a client that does not resume in time ends its run at the agent, and then finds no stream", async () => {
   const talker = createTalker(3);
@@ -125,7 +141,7 @@ test.each([
       const connection = new LightSignal();
       const holder = { principal: "p", agent: "a", sessionId: "s" };
       const stream = streams.create(holder, connection) as ResumableStream;
-      stream.open(SINK, connection);
+      stream.open(READER, connection, RUN);
       connection.abort();
       return stream;
     });
@@ -137,7 +153,7 @@ test.each([
     expect(kept).toBeGreaterThan(10_000);
     expect(kept).toBeLessThan(22_000);
     // A reattached client reads as before, which frees its buffer.
-    open.at(-1)?.attach(0, SINK, new LightSignal());
+    open.at(-1)?.attach(0, READER, new LightSignal());
     expect(open.at(-1)?.isSlow).toBe(false);
   },
 );
@@ -149,7 +165,7 @@ test("a limited number of streams may wait at once; one above the limit ends wit
     const connection = new LightSignal();
     const holder = { principal: "p", agent: "a", sessionId: "s" };
     const stream = streams.create(holder, connection) as ResumableStream;
-    stream.open(SINK, connection);
+    stream.open(READER, connection, RUN);
     return { connection, stream };
   });
   for (const { connection, stream } of answers) {
@@ -160,7 +176,7 @@ test("a limited number of streams may wait at once; one above the limit ends wit
   expect(gone.at(-1)).toBe(true);
   // One client resumes, and another stream may wait.
   const back = new LightSignal();
-  answers[0]?.stream.attach(0, SINK, back);
+  answers[0]?.stream.attach(0, READER, back);
   back.abort();
   expect(answers[0]?.stream.gone.aborted).toBe(false);
 });
@@ -178,17 +194,18 @@ test("a stream that ended on a healthy connection expires after the grace period
         agent: "a",
         holder,
         returnsForever: false,
+        isViewer: false,
       });
     for (let count = 0; count < 100; count += 1) {
       const connection = new LightSignal();
-      const stream = streams.create(holder, connection)?.open(SINK, connection);
+      const stream = streams.create(holder, connection)?.open(READER, connection, RUN);
       if (stream === undefined) throw new Error(`no room after ${count} streams`);
       stream.send([frame]);
       stream.end();
       expect(from(stream)).toBeDefined();
       // A client that returns in time gets the end, and may return once more.
       vi.advanceTimersByTime(900);
-      stream.attach(0, SINK, new LightSignal());
+      stream.attach(0, READER, new LightSignal());
       vi.advanceTimersByTime(900);
       expect(from(stream)).toBeDefined();
       vi.advanceTimersByTime(200);

@@ -12,10 +12,12 @@ import type { Fixture } from "../../testing/fixture.js";
 import { startIdentity } from "../../testing/identity.js";
 import type { Identity } from "../../testing/identity.js";
 import { startLinked } from "../../testing/linked.js";
+import type { Linked } from "../../testing/linked.js";
 
 const isMissing = findBrowser() === undefined;
 
 let fixtures: Fixture[] = [];
+let linked: Linked | undefined;
 let page: Fixture | undefined;
 let identity: Identity | undefined;
 let line: TornLine | undefined;
@@ -23,7 +25,7 @@ let browser: Browser | undefined;
 afterEach(async () => {
   await browser?.close();
   await line?.stop();
-  for (const fixture of fixtures) await fixture.stop();
+  await linked?.stop();
   fixtures = [];
   await page?.stop();
   await identity?.stop();
@@ -72,12 +74,13 @@ test.skipIf(isMissing)(
     identity = await startIdentity();
     page = await startFixture(TALKER);
     // The gateways accept each other's tickets.
-    const { first, second } = await startLinked(TALKER, {
+    linked = await startLinked(TALKER, {
       access: createAccess([identity.authenticator()]),
       origins: [page.url],
       ticketKey: new Uint8Array(32).fill(3),
       ledger: createMemoryStore(SYSTEM_CLOCK),
     });
+    const { first, second } = linked;
     fixtures = [first, second];
     const portOf = ({ gateway }: Fixture): number =>
       (gateway.dataPlane.address() as AddressInfo).port;
@@ -104,8 +107,8 @@ test.skipIf(isMissing)(
     expect((await read("types")) as string[]).toHaveLength(WORDS + 4);
     await expect.poll(() => read("source.readyState"), { timeout: 10_000 }).toBe(2);
     expect(fixtures.flatMap(({ agentRequests }) => agentRequests)).toHaveLength(1);
-    const relays = fixtures.map(({ gateway }) => gateway.context.telemetry.relays.results);
-    expect(relays.flatMap((results) => [...results.entries()])).toContainEqual(["taken", "", 1]);
+    const shared = fixtures.map(({ gateway }) => gateway.context.telemetry.sharedStreams.results);
+    expect(shared.flatMap((results) => [...results.entries()])).toContainEqual(["taken", "", 1]);
   },
   60_000,
 );

@@ -1,27 +1,26 @@
-import { LightSignal } from "@countersign/core";
-import type { Signal } from "@countersign/core";
+import { LightSignal, writeJson } from "@countersign/core";
+import type { JsonValue, Signal } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Grant } from "../../access/access.js";
-import { sseFrameOf } from "../http-sink.js";
-import type { HttpSink } from "../http-sink.js";
 import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
-import { BufferedFrames } from "./buffered-frames.js";
+import { BufferedEvents } from "./buffered-events.js";
+import type { HolderFacts } from "./resume-request.js";
+import type { OpenedRun } from "../../runs/start-run.js";
+import type { StreamCopy } from "./stream-copy.js";
+import type { StreamReader } from "./stream-reader.js";
 
 /**
  * How long a shutdown waits for a client after the end was written to its connection: that connection may have been
  * broken already. A browser waits three seconds before it reconnects.
  */
 const SETTLE_MS = 5000;
+/** Connections that may read one stream beside its client. */
+const MAX_VIEWERS = 8;
 
-/** The principal or ticket that may resume a stream, and its agent and session. */
-export type StreamHolder = {
-  readonly principal: string;
-  readonly agent: string;
-  readonly sessionId: string;
-  /** Hash of the ticket that opened it: an `EventSource` reconnects with the same URL. */
-  readonly ticket?: string | undefined;
+/** The principal or ticket that may resume a stream, and the credential that opened it. */
+export type StreamHolder = HolderFacts & {
   /** The credential that opened it, or that its ticket was issued for. */
-  readonly grant?: Pick<Grant, "isValid">;
+  readonly grant?: Pick<Grant, "isValid" | "name">;
 };
 
 /** The limits that all resumable streams of a gateway share. */
@@ -37,25 +36,41 @@ export type StreamPool = {
   /** The stream waits no longer: its client is back, its run has ended, or it expired. */
   waited(): void;
   forget(key: string): void;
+  /** Copies a stream for other gateways; `undefined` where there are none. */
+  share(stream: ResumableStream, run: OpenedRun): StreamCopy | undefined;
+};
+
+/** A connection that reads the stream, and how far it got. */
+type Attached = {
+  readonly reader: StreamReader;
+  readonly isViewer: boolean;
+  /** The last event that was written. */
+  written: number;
+  /** Whether the rest is written once the connection has room. */
+  isWaiting: boolean;
 };
 
 /**
- * The client's side of a run, which outlives its connection.
+ * The client's side of a run, which outlives its connections.
  *
  * Each event has a number and the last events are buffered. A client that resumes with the number of its last event
  * gets the rest. Meanwhile the agent continues until the buffer is full. A resent event was decided and signed once,
  * and is not decided or signed again.
+ *
+ * One connection is the client's: the run goes at its speed. Viewers read beside it. A viewer that falls behind the
+ * buffer is cut off; without a client, the viewer that came first takes its place.
  */
 export class ResumableStream implements ClientSink {
-  readonly transport: ReceiptTransport = "sse";
+  readonly transport: ReceiptTransport;
   /** Aborts when the client has been disconnected for too long. */
   readonly gone = new LightSignal();
   readonly key: string;
   readonly holder: StreamHolder;
+  readonly events = new BufferedEvents();
   readonly #pool: StreamPool;
-  readonly #buffered = new BufferedFrames();
-  #sink: HttpSink | undefined;
-  #isOpen = false;
+  readonly #attached = new Set<Attached>();
+  #copy: StreamCopy | undefined;
+  #run: OpenedRun | undefined;
   #isOver = false;
   /** When the end was last written to a connection. */
   #endedAt: number | undefined;
@@ -66,78 +81,112 @@ export class ResumableStream implements ClientSink {
   readonly #waiting = new Set<() => void>();
 
   /** A client that disconnects before `open` cannot resume: it knows no event id yet. */
-  constructor(key: string, holder: StreamHolder, pool: StreamPool, connection: Signal) {
+  constructor(
+    key: string,
+    holder: StreamHolder,
+    pool: StreamPool,
+    connection: Signal,
+    transport: ReceiptTransport = "sse",
+  ) {
     this.key = key;
     this.holder = holder;
+    this.transport = transport;
     this.#pool = pool;
     const leave = (): void => {
-      if (!this.#isOpen) this.#expire();
+      if (this.#run === undefined) this.#expire();
     };
     if (connection.aborted) leave();
     else connection.addEventListener("abort", leave);
   }
 
   /** Opens the first connection, and sends an event id to resume from before there is any event. */
-  open(sink: HttpSink, connection: Signal): this {
-    this.#isOpen = true;
-    this.#attach(sink, connection);
-    sink.write(`id: ${this.key}.0\n\n`);
+  open(reader: StreamReader, connection: Signal, run: OpenedRun): this {
+    this.#run = run;
+    this.#copy = this.#pool.share(this, run);
+    this.#add(0, reader, connection, false);
     return this;
   }
 
   /** Whether a client that has everything up to this number can resume. */
   canResumeFrom(after: number): boolean {
-    return this.#isOpen && !this.#isExpired && this.#buffered.after(after) !== undefined;
+    return this.#run !== undefined && !this.#isExpired && this.events.after(after) !== undefined;
   }
 
   /** Whether no event follows this number, now or later. */
   isAtEnd(after: number): boolean {
-    return this.#isOver && this.#buffered.next === after + 1;
+    return this.#isOver && this.events.next === after + 1;
+  }
+
+  /** The run; it exists once the stream is open. */
+  get run(): OpenedRun {
+    if (this.#run === undefined) throw new TypeError("the stream is not open yet");
+    return this.#run;
+  }
+
+  /** Whether the run is over. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether one more connection may read the stream beside its client. */
+  get hasRoomForViewer(): boolean {
+    let viewers = 0;
+    for (const { isViewer } of this.#attached) if (isViewer) viewers += 1;
+    return viewers < MAX_VIEWERS;
   }
 
   /** Attaches another connection, after the last event that its client has; the caller checks {@link canResumeFrom} first. */
-  attach(after: number, sink: HttpSink, connection: Signal): void {
+  attach(after: number, reader: StreamReader, connection: Signal, isViewer = false): void {
     // A connection may be dead long before the gateway notices: the latest one is the client's.
-    const former = this.#sink;
-    this.#attach(sink, connection);
-    former?.hangUp();
-    const missed = this.#buffered.after(after) ?? "";
-    if (missed !== "") sink.write(missed);
-    if (this.#isOver) this.#endOn(sink);
+    const former = isViewer ? undefined : [...this.#attached].find((one) => !one.isViewer);
+    this.#add(after, reader, connection, isViewer);
+    if (former === undefined) return;
+    this.#attached.delete(former);
+    former.reader.hangUp();
   }
 
   /** Whether the run has ended and its client may not know yet. `now` in milliseconds. */
   mayMissItsEnd(now: number): boolean {
-    if (!this.#isOver || this.#isExpired) return false;
+    if (!this.#isOver || this.#isExpired || this.#copy?.isComplete === true) return false;
     return this.#endedAt === undefined || now - this.#endedAt < SETTLE_MS;
   }
 
   get isDisconnected(): boolean {
-    return this.#sink === undefined;
+    return this.#attached.size === 0 && this.#endedAt === undefined;
   }
 
   get isSlow(): boolean {
     if (this.gone.aborted) return false;
-    if (this.#sink !== undefined) return this.#sink.isSlow;
+    const main = this.#main();
+    const { size, isFull } = this.events;
+    if (isFull || size >= this.#pool.maxBuffered) return true;
     // When the shared buffer is full, a thousand unread streams must not each fill their own.
-    return this.#pool.isFull || this.#buffered.size >= this.#pool.maxBuffered;
+    if (main === undefined) return this.#pool.isFull;
+    if (main.reader.isSlow) return true;
+    return this.#pool.isFull && confirmedBy(main) < this.events.next - 1;
   }
 
   send(events: readonly AgUiEvent[], texts: readonly (string | undefined)[] = []): void {
     if (this.gone.aborted) return;
-    const before = this.#buffered.size;
-    let piece = "";
-    for (const [index, event] of events.entries()) {
-      const frame = `id: ${this.key}.${this.#buffered.next}\n${sseFrameOf(event, texts[index])}`;
-      this.#buffered.add(frame);
-      piece += frame;
+    const before = this.events.size;
+    const first = this.events.next;
+    const added = events.map((event, index) => texts[index] ?? writeJson(event as JsonValue));
+    for (const text of added) this.events.add(text);
+    for (const attached of this.#attached) {
+      if (attached.written === first - 1 && !attached.reader.isSlow) {
+        attached.reader.write(first, added);
+        attached.written += added.length;
+      } else this.#write(attached);
     }
-    if (this.#sink !== undefined) {
-      this.#sink.write(piece);
-      // The other half is reserved for events that arrive while the client is disconnected.
-      this.#buffered.trim(this.#pool.isFull ? 0 : this.#pool.maxBuffered / 2);
-    }
-    this.#pool.count(this.#buffered.size - before);
+    this.#pool.count(this.events.size - before);
+    this.#copy?.update();
+    this.#trim();
+  }
+
+  /** A reader has confirmed events, so that the buffer may drop them. */
+  confirmed(): void {
+    this.#trim();
+    this.#wake();
   }
 
   async drained(): Promise<void> {
@@ -149,48 +198,107 @@ export class ResumableStream implements ClientSink {
           resolve();
         };
         this.#waiting.add(wake);
-        void this.#sink?.drained().then(wake);
+        const main = this.#main();
+        if (main?.reader.isSlow === true) void main.reader.drained().then(wake);
       });
     }
   }
 
   heartbeat(): void {
-    this.#sink?.heartbeat();
+    for (const { reader } of this.#attached) reader.heartbeat();
   }
 
   /** The run is over; its last events wait for a client that is disconnected, or that loses its connection just now. */
   end(): void {
     this.#isOver = true;
     this.#stopCounting();
-    if (this.#sink !== undefined) this.#endOn(this.#sink);
+    this.#copy?.update();
+    for (const attached of this.#attached) this.#write(attached);
     if (this.#pool.isFull) this.#expire();
   }
 
-  /** Writes the end. A connection that received everything does not disconnect, so the grace period begins here. */
-  #endOn(sink: HttpSink): void {
-    this.#endedAt = performance.now();
-    sink.end();
-    this.#wait();
+  /** The connection at whose speed the run goes. */
+  #main(): Attached | undefined {
+    let viewer: Attached | undefined;
+    for (const attached of this.#attached) {
+      if (!attached.isViewer) return attached;
+      viewer ??= attached;
+    }
+    return viewer;
   }
 
-  #attach(sink: HttpSink, connection: Signal): void {
+  #add(after: number, reader: StreamReader, connection: Signal, isViewer: boolean): void {
     this.#stopWaiting();
-    this.#sink = sink;
-    this.#wake();
+    const attached: Attached = { reader, isViewer, written: after, isWaiting: false };
+    this.#attached.add(attached);
     const leave = (): void => {
-      if (this.#sink !== sink) return;
-      this.#sink = undefined;
-      this.#wait();
-      this.#wake();
+      if (this.#attached.delete(attached)) this.#left();
     };
-    if (connection.aborted) leave();
-    else connection.addEventListener("abort", leave);
+    if (connection.aborted) {
+      leave();
+      return;
+    }
+    connection.addEventListener("abort", leave);
+    reader.begin(after);
+    this.#write(attached);
+    this.confirmed();
+  }
+
+  #left(): void {
+    if (this.#attached.size === 0) this.#wait();
+    this.#wake();
+  }
+
+  /** Writes what a connection has room for, and its end. */
+  #write(attached: Attached): void {
+    const { reader } = attached;
+    if (attached.isWaiting || !this.#attached.has(attached)) return;
+    const missed = this.events.after(attached.written);
+    if (missed === undefined) {
+      // It fell behind the buffer.
+      this.#attached.delete(attached);
+      reader.hangUp();
+      this.#left();
+      return;
+    }
+    if (missed.length > 0) {
+      if (reader.isSlow) {
+        attached.isWaiting = true;
+        void reader.drained().then(() => {
+          attached.isWaiting = false;
+          this.#write(attached);
+          this.confirmed();
+        });
+        return;
+      }
+      reader.write(attached.written + 1, missed);
+      attached.written += missed.length;
+    }
+    if (this.#isOver) this.#endOn(attached);
+  }
+
+  /** Writes the end. A connection that received everything does not disconnect, so the grace period begins here. */
+  #endOn(attached: Attached): void {
+    this.#endedAt = performance.now();
+    this.#attached.delete(attached);
+    attached.reader.end();
+    if (this.#attached.size === 0) this.#wait();
+  }
+
+  /** Drops what the client has; half of the buffer is reserved for events that arrive while it is disconnected. */
+  #trim(): void {
+    const main = this.#main();
+    if (main === undefined) return;
+    const before = this.events.size;
+    const limit = this.#pool.isFull ? 0 : this.#pool.maxBuffered / 2;
+    this.events.trim(limit, confirmedBy(main));
+    this.#pool.count(this.events.size - before);
   }
 
   #wait(): void {
     if (this.#isExpired) return;
     // The last events of a finished run keep no agent busy.
-    if (!this.#isOver) {
+    if (!this.#isOver && !this.#isCounted) {
       if (!this.#pool.wait()) {
         this.#expire();
         return;
@@ -218,13 +326,20 @@ export class ResumableStream implements ClientSink {
     if (this.#isExpired) return;
     this.#isExpired = true;
     this.#pool.forget(this.key);
-    this.#pool.count(-this.#buffered.size);
+    this.#pool.count(-this.events.size);
+    this.#copy?.remove();
     // A finished run needs no abort.
     if (!this.#isOver) this.gone.abort();
+    for (const { reader } of this.#attached) reader.hangUp();
+    this.#attached.clear();
     this.#wake();
   }
 
   #wake(): void {
     for (const wake of this.#waiting) wake();
   }
+}
+
+function confirmedBy({ reader, written }: Attached): number {
+  return reader.confirmed ?? written;
 }

@@ -1,10 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { Signal } from "@countersign/core";
 import type { ListenLimits } from "../../base/limits.js";
-import { readStreamPosition } from "./resume-request.js";
+import type { ReceiptTransport } from "../../event/sink.js";
+import { isHolder, readPosition } from "./resume-request.js";
 import type { ResumeRequest } from "./resume-request.js";
+import type { OpenedRun } from "../../runs/start-run.js";
 import { ResumableStream } from "./resumable-stream.js";
 import type { StreamHolder, StreamPool } from "./resumable-stream.js";
+import type { SharedStreams } from "./shared-streams.js";
+import type { StreamCopy } from "./stream-copy.js";
 
 type Limits = Pick<ListenLimits, "reconnectGraceMs" | "reconnectBytes" | "reconnectTotalBytes">;
 
@@ -25,23 +29,32 @@ export class ResumableStreams implements StreamPool {
   readonly graceMs: number;
   readonly maxBuffered: number;
   readonly #maxTotal: number;
-  readonly #createKey: () => string;
+  readonly #shared: SharedStreams | undefined;
   #buffered = 0;
   #waiting = 0;
 
-  /** `createKey` creates a stream key from which other gateways can tell which gateway has the stream. */
-  constructor(limits: Limits, createKey: () => string = createRandomKey) {
+  /** `shared` lets other gateways resume the streams. */
+  constructor(limits: Limits, shared?: SharedStreams) {
     this.graceMs = limits.reconnectGraceMs;
     this.maxBuffered = limits.reconnectBytes;
     this.#maxTotal = limits.reconnectTotalBytes;
-    this.#createKey = createKey;
+    this.#shared = shared;
   }
 
-  /** Creates a stream that outlives its connection; `undefined` where resumption is off or the limit is reached. */
-  create(holder: StreamHolder, connection: Signal): ResumableStream | undefined {
+  /**
+   * Creates a stream that outlives its connection; `undefined` where resumption is off or the limit is reached.
+   *
+   * @throws CountersignError `ERR_STREAM_UNREACHABLE`
+   */
+  create(
+    holder: StreamHolder,
+    connection: Signal,
+    transport?: ReceiptTransport,
+  ): ResumableStream | undefined {
     if (this.graceMs === 0 || this.isFull) return undefined;
-    const key = this.#createKey();
-    const stream = new ResumableStream(key, holder, this, connection);
+    this.#shared?.assertAvailable();
+    const key = this.#shared?.createKey() ?? randomBytes(KEY_BYTES).toString("base64url");
+    const stream = new ResumableStream(key, holder, this, connection, transport);
     if (!stream.gone.aborted) this.#streams.set(key, stream);
     return stream;
   }
@@ -54,21 +67,31 @@ export class ResumableStreams implements StreamPool {
    * stream: the ticket is used up, but only that client knows an event id. It shows no other credential, so the one
    * behind the ticket must be valid.
    */
-  findPosition({
-    lastEventId,
-    agent,
-    holder,
-    returnsForever,
-  }: ResumeRequest): StreamPosition | undefined {
-    const { key = "", after = 0 } = readStreamPosition(lastEventId) ?? {};
+  findPosition(request: ResumeRequest): StreamPosition | undefined {
+    const { key = "", after = 0 } = readPosition(request.lastEventId) ?? {};
     const stream = this.#streams.get(key);
-    if (stream === undefined || stream.holder.agent !== agent) return undefined;
-    const isHolder =
-      "ticket" in holder
-        ? stream.holder.ticket === holder.ticket && stream.holder.grant?.isValid() !== false
-        : stream.holder.principal === holder.principal;
-    if (!isHolder || !stream.canResumeFrom(after)) return undefined;
-    return returnsForever && stream.isAtEnd(after) ? undefined : { stream, after };
+    if (stream === undefined) return undefined;
+    const isTicketValid = (): boolean => stream.holder.grant?.isValid() !== false;
+    if (!isHolder(stream.holder, request, isTicketValid)) return undefined;
+    if (!stream.canResumeFrom(after)) return undefined;
+    if (request.isViewer && !stream.hasRoomForViewer) return undefined;
+    return request.returnsForever && stream.isAtEnd(after) ? undefined : { stream, after };
+  }
+
+  /** Whether this gateway has the stream. */
+  has(lastEventId: string): boolean {
+    return this.#streams.has(readPosition(lastEventId)?.key ?? "");
+  }
+
+  /** Finds a stream of this gateway by its key. */
+  get(key: string): ResumableStream | undefined {
+    return this.#streams.get(key);
+  }
+
+  share(stream: ResumableStream, run: OpenedRun): StreamCopy | undefined {
+    const { grant, ...holder } = stream.holder;
+    const facts = { holder, grant: grant?.name, transport: stream.transport, run };
+    return this.#shared?.share(stream, facts);
   }
 
   /** Whether a client may still return that does not know how its run ended. */
@@ -98,8 +121,4 @@ export class ResumableStreams implements StreamPool {
   forget(key: string): void {
     this.#streams.delete(key);
   }
-}
-
-function createRandomKey(): string {
-  return randomBytes(KEY_BYTES).toString("base64url");
 }

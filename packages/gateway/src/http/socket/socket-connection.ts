@@ -2,7 +2,7 @@ import { CountersignError, LightSignal } from "@countersign/core";
 import type { WebSocket } from "ws";
 import type { Grant } from "../../access/access.js";
 import type { AccessControl } from "../access-control.js";
-import { createSocketSink } from "../socket-sink.js";
+import { createSocketReader, createSocketSink } from "../socket-sink.js";
 import { ACCESS_EXPIRED } from "../../outbound/deliver/run-error.js";
 import { admitRequest } from "../../inbound/admit.js";
 import { SECOND_RUN } from "../../inbound/finding.js";
@@ -25,7 +25,12 @@ import type { SocketMessage } from "./socket-greeting.js";
 import { createMessagePath } from "./socket-messages.js";
 import { sendRefusal, CLOSE } from "./socket-refusal.js";
 import { recordUnreadRequest } from "../refuse.js";
+import { problemOf } from "../problem.js";
+import { findStream } from "../resume/resume-stream.js";
+import type { FoundStream } from "../resume/resume-stream.js";
+import { stopAnywhere } from "../stop-route.js";
 import type { Clock } from "../../base/ports.js";
+import { noteRefusal } from "../../runs/run-watch.js";
 import type { RefusalFacts } from "../../runs/run-watch.js";
 
 /** A second run on one socket: it is judged and recorded, and never opens. */
@@ -56,6 +61,8 @@ export type SocketFacts = {
   readonly early: readonly SocketMessage[];
   /** Whether opening the socket requests the session's stream; otherwise every run has its own input. */
   readonly isSessionStream: boolean;
+  /** Whether the client requests streams that it can resume. */
+  readonly isResumable: boolean;
 };
 
 /** An open socket. */
@@ -87,6 +94,7 @@ export function serveSocket(
   let started: StartedRun | undefined;
   let opening: Promise<void> = Promise.resolve();
   let busy = false;
+  let resumed: FoundStream | undefined;
   let isExpired = false;
   /** An input that arrived after the end of a run whose agent has not closed its connection yet. */
   let next: { readonly text: string; readonly timer: NodeJS.Timeout } | undefined;
@@ -101,8 +109,12 @@ export function serveSocket(
   };
   const reportRefusal = (error: unknown): void => sendRefusal(context, socket, error, client);
 
-  const begin = async (text: string, isOwn: boolean): Promise<StartedRun> =>
-    startGrantedRun(context, accessControl, held, {
+  const begin = async (text: string, isOwn: boolean): Promise<StartedRun> => {
+    const holder = { principal: held.principal.id, agent: upstream.target.name, sessionId };
+    const resumable = facts.isResumable
+      ? accessControl.resumableStreams.create({ ...holder, grant: held }, gone, "websocket")
+      : undefined;
+    return startGrantedRun(context, accessControl, held, {
       ...connection,
       isNamed: facts.isNamed,
       bytes: text,
@@ -111,12 +123,17 @@ export function serveSocket(
       hasNoInput: !isOwn,
       clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
       receipts: facts.receipts,
-      gone,
+      gone: resumable?.gone ?? gone,
       onStarting: (entered) => {
         handle = entered;
       },
-      openSink: () => createSocketSink(socket, gone),
+      openSink: (run) => {
+        if (resumable === undefined) return createSocketSink(socket, gone);
+        const { reader, left } = createSocketReader(socket, gone, resumable.key);
+        return resumable.open(reader, left, run);
+      },
     });
+  };
 
   // This function awaits, so it does not get the text: it would hold that for as long as the run lasts.
   const follow = async (run: Promise<StartedRun>, isOwn: boolean): Promise<void> => {
@@ -145,6 +162,48 @@ export function serveSocket(
       () => {},
     );
     void follow(run, isOwn);
+  };
+
+  /** Resumes a stream on this socket, which then is as busy as with a run of its own. */
+  const resume = async (id: string, isViewer: boolean): Promise<void> => {
+    busy = true;
+    try {
+      const found = await findStream(accessControl, {
+        lastEventId: id,
+        agent: upstream.target.name,
+        holder: { principal: held.principal.id },
+        returnsForever: false,
+        isViewer,
+      });
+      if (gone.aborted) return;
+      resumed = found;
+      const { reader, left, ended } = createSocketReader(socket, gone, found.key);
+      context.telemetry.reconnects.taken += 1;
+      found.attach(reader, left);
+      if (found.own === undefined) context.heartbeats.add(reader);
+      await ended;
+      context.heartbeats.remove(reader);
+    } catch (error) {
+      // An error event would end the run for the client, which may try again.
+      if (problemOf(error).status < 500) reportRefusal(error);
+      else {
+        noteRefusal(context, error, client);
+        socket.close(CLOSE.tryAgain, problemOf(error).code);
+      }
+    } finally {
+      busy = false;
+      resumed = undefined;
+      startNext();
+    }
+  };
+
+  /** Stops the run of this socket, or the one that it resumed. */
+  const stop = (): void => {
+    handle?.stop("stop was asked for");
+    if (resumed === undefined) return;
+    const { sessionId: session, run } = resumed;
+    const principal = held.principal.id;
+    void stopAnywhere(context, { session, thread: run.threadId, run: run.runId, principal });
   };
 
   /** Limits the time that a client may take to complete the close. */
@@ -258,7 +317,11 @@ export function serveSocket(
     if (frame.kind === "token") return void renew(frame.token);
     // Open grants are checked twice a second; no frame is accepted until then.
     if (isExpired || !held.isValid()) return expire();
-    if (frame.kind === "stop") return handle?.stop("stop was asked for");
+    if (frame.kind === "stop") return stop();
+    if (frame.kind === "resume") {
+      if (!busy) return void resume(frame.id, frame.isViewer);
+      return void refuseFrame(frameError("the socket has an open run", "resume"));
+    }
     if (frame.kind === "message") return enqueue(frame.text);
     if (busy && next === undefined && started?.threadLease.isEnding === true)
       return queueNext(frame.text);

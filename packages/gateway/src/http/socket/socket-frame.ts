@@ -9,6 +9,7 @@ import type { SocketMessage } from "./socket-greeting.js";
 export type SocketFrame =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "stop" }
+  | { readonly kind: "resume"; readonly id: string; readonly isViewer: boolean }
   | { readonly kind: "input" | "message"; readonly text: string };
 
 /** Parses a frame only as far as needed to know its kind. */
@@ -21,6 +22,8 @@ export function readFrame({ data, isBinary }: SocketMessage, limits: Limits): So
   const token = tokenIn(value);
   if (token !== undefined) return { kind: "token", token };
   if (isStop(value)) return { kind: "stop" };
+  const resume = resumeIn(value);
+  if (resume !== undefined) return resume;
   return { kind: looksLikeMessage(value) ? "message" : "input", text };
 }
 
@@ -34,6 +37,15 @@ function isStop(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const { type } = value as { type?: JsonValue };
   return typeof type === "string" && type.toUpperCase() === "STOP";
+}
+
+/** A request to resume a stream is `{"type":"RESUME","id":POSITION}`, with `"view":true` for a viewer. */
+function resumeIn(value: JsonValue): (SocketFrame & { readonly kind: "resume" }) | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { type, id, view } = value as { type?: JsonValue; id?: JsonValue; view?: JsonValue };
+  if (type !== "RESUME") return undefined;
+  if (typeof id !== "string") throw frameError("a resume request has an id", "resume");
+  return { kind: "resume", id, isViewer: view === true };
 }
 
 /** Part of an envelope has a type; an input has a thread or messages. */

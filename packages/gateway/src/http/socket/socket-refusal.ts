@@ -10,8 +10,14 @@ import type { GatewayContext } from "../../runs/gateway-context.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 import type { RefusalFacts } from "../../runs/run-watch.js";
 
-/** Close codes: done, unreadable input, policy violation, invalid credential. */
-export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized: 4401 } as const;
+/** Close codes: done, unreadable input, policy violation, unavailable for now, invalid credential. */
+export const CLOSE = {
+  done: 1000,
+  unreadable: 1003,
+  policy: 1008,
+  tryAgain: 1013,
+  unauthorized: 4401,
+} as const;
 
 /** Bytes that may be buffered for a client before it is disconnected; more than the largest event. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -21,6 +27,7 @@ const CLOSES: ReadonlyMap<number, number> = new Map([
   [403, CLOSE.policy],
   [404, CLOSE.policy],
   [409, CLOSE.policy],
+  [410, CLOSE.policy],
 ]);
 
 /** Refusals whose status alone does not decide whether the socket stays open. */

@@ -11,6 +11,7 @@ import { problemOf } from "../problem.js";
 import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Upstream } from "../../agent/upstream.js";
 import type { AddressBook } from "../address-book.js";
+import { asksToResume } from "../client-sink.js";
 import { clientDialectOf, requestUrl, sessionOf } from "../exchange.js";
 import { socketTokenOf } from "../credentials.js";
 import { hasBody, isDeclined, readAgain } from "./declined-upgrade.js";
@@ -130,7 +131,9 @@ export function attachSockets(
       clientDialect: clientDialectOf(request, url),
       receipts: receiptRequestOf(request, url),
       traceparent: traceparentOf(request),
-      isSessionStream: url.pathname === "/ag-ui",
+      // A client that resumes opens the socket for the stream that it has already.
+      isSessionStream: url.pathname === "/ag-ui" && url.searchParams.get("resume") !== "1",
+      isResumable: asksToResume(url),
     };
     const token = socketTokenOf(request);
     book.admitRequest(request, (done) => void connection.once("close", done));

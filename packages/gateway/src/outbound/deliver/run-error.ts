@@ -37,6 +37,12 @@ export function failureOfStop(stopped: Signal): Failure {
   return stopped.reason instanceof Stop ? stopped.reason.failure : STOPPED;
 }
 
+/** The gateway of a resumed stream is gone, and the run with it. */
+export const GATEWAY_LOST: Failure = {
+  code: "GATEWAY_LOST",
+  message: "the gateway of the run is gone; the run did not finish",
+};
+
 /** A block that ends the run. */
 export const BLOCKED: Failure = {
   code: "BLOCKED_BY_POLICY",
@@ -102,6 +108,7 @@ const OWN: Failure = {
 export const ALL_FAILURES: readonly Failure[] = [
   STOPPED,
   ACCESS_EXPIRED,
+  GATEWAY_LOST,
   BLOCKED,
   DISORDERED,
   UNSOUND,
