@@ -55,6 +55,7 @@ export type { Clock } from "./base/ports.js";
 export type { Recorder } from "./event/recorder.js";
 export type { TokenVerifier } from "./access/capabilities.js";
 export type { Journal } from "./base/ports.js";
+export { inspectTimestamps, inspectWitnesses } from "./serve/inspect-attesting.js";
 export { inspectRedis } from "./serve/open-shared-redis.js";
 export { MAX_POLICY_BYTES } from "./serve/open-policy.js";
 export { readWebhookSecrets } from "./serve/open-webhook.js";

@@ -208,7 +208,7 @@ def vkey(text):
     name, number, encoded = text.strip().split("+", 2)
     material = base64.b64decode(encoded, validate=True)
     need(len(material) == 33 and material[0] == 1, "not an Ed25519 vkey")
-    need(sha256(name.encode() + b"\n", material)[:4].hex() == number, "the key id is not of the key")
+    need(sha256(name.encode() + b"\n", material)[:4].hex() == number, "the key id is not that of this name and key")
     return name, material[1:]
 
 
@@ -221,7 +221,7 @@ def sign1(data, protected_expected):
     parts = tag.value
     need(isinstance(parts, list) and len(parts) == 4, "not four elements")
     need(isinstance(parts[0], bytes) and isinstance(parts[1], dict), "headers")
-    need(isinstance(parts[3], bytes) and len(parts[3]) == 64, "signature")
+    need(isinstance(parts[3], bytes) and len(parts[3]) == 64, "the signature does not have 64 bytes")
     header = cbor(parts[0])
     need(isinstance(header, dict) and 2 not in header, "an unknown critical parameter")
     need(set(header) == {1, 4, 15, 16} | set(protected_expected), "other parameters in the protected header")
@@ -266,7 +266,7 @@ def verify_statement(data, issuers, log):
     need(isinstance(payload, bytes), "the payload is detached")
     issuer = next((key for key in issuers if thumbprint(key) == header[4]), None)
     need(issuer is not None, "the issuer's key is unknown")
-    need(ed25519(issuer, sig_structure(protected, payload), signature), "the issuer's signature")
+    need(ed25519(issuer, sig_structure(protected, payload), signature), "the issuer's signature is not valid")
 
     need(set(unprotected) == {394} and isinstance(unprotected[394], list), "not one receipt")
     need(len(unprotected[394]) == 1 and isinstance(unprotected[394][0], bytes), "not one receipt")
@@ -302,7 +302,7 @@ def verify_receipt(entry, issuers):
     need(key in issuers, "the key of the receipt in the entry is unknown")
     body = json.dumps(receipt, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     if not signature.startswith("ed25519-batch:"):
-        need(ed25519(key, body, bytes.fromhex(signature.removeprefix("ed25519:"))), "the signature of the receipt")
+        need(ed25519(key, body, bytes.fromhex(signature.removeprefix("ed25519:"))), "the signature of the receipt is not valid")
         return
     need(receipt["allowed"] is True, "a blocked event shares a signature")
     _, place, signed, path = signature.split(":")
@@ -310,7 +310,7 @@ def verify_receipt(entry, issuers):
     hashes = [base64.urlsafe_b64decode(path[at : at + 43] + "=") for at in range(0, len(path), 43)]
     root = root_of_path(sha256(b"\x00", body), index, size, hashes)
     message = b"countersign.receipt-batch.v1\0" + size.to_bytes(4, "big") + root
-    need(ed25519(key, message, bytes.fromhex(signed)), "the shared signature of the receipt")
+    need(ed25519(key, message, bytes.fromhex(signed)), "the shared signature of the receipt is not valid")
 
 
 # ---- a run ----------------------------------------------------------------------------------------------------------
@@ -324,14 +324,14 @@ def verify_run(text, log, proven):
     kind = envelope["payloadType"].encode()
     pae = b" ".join([b"DSSEv1", str(len(kind)).encode(), kind, str(len(body)).encode(), body])
     (signature,) = envelope["signatures"]
-    need(ed25519(log[1], pae, base64.b64decode(signature["sig"], validate=True)), "the log's signature")
+    need(ed25519(log[1], pae, base64.b64decode(signature["sig"], validate=True)), "the log's signature is not valid")
     statement = json.loads(body)
     need(statement["_type"] == "https://in-toto.io/Statement/v1", "not an in-toto statement")
     (subject,) = statement["subject"]
     predicate = statement["predicate"]
     if proven:
         mine = [p for p in sorted(proven, key=lambda p: json.loads(p)["seq"]) if belongs(json.loads(p), predicate)]
-        need(len(mine) == predicate["entries"]["count"], "another number of entries")
+        need(len(mine) == predicate["entries"]["count"], f"it is about {predicate['entries']['count']} entries, and the statements have {len(mine)} of them")
         transcript = hashlib.sha256(b"".join(p + b"\n" for p in mine)).hexdigest()
         need(transcript == subject["digest"]["sha256"], "the entries hash to another transcript")
     return subject, predicate
@@ -345,6 +345,26 @@ def belongs(entry, predicate):
 # ---- command --------------------------------------------------------------------------------------------------------
 
 
+# What hostile bytes can raise; OSError is about the file and not in the list.
+REASONS = (Refused, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def verify_file(path, issuers, log):
+    """Verifies one statement and prints its line; the result is its payload."""
+    data = open(path, "rb").read()
+    index, size, root, entry = verify_statement(data, issuers, log)
+    decision = "allowed" if entry["receipt"]["allowed"] else "blocked"
+    print(f"held    {path}: entry {index} of {size}, {decision}, root {root.hex()[:16]}…")
+    return cbor(data).value[2]
+
+
+def key_of(text):
+    """A receipt key, as `countersign keys show` prints it."""
+    key = bytes.fromhex(text.removeprefix("ed25519:"))
+    need(len(key) == 32, "not a key of 32 bytes")
+    return key
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keys", help="COSE_KeySet of the export (keys.cbor)")
@@ -353,24 +373,41 @@ def main():
     parser.add_argument("--run", help="in-toto statement about a run")
     parser.add_argument("statements", nargs="*")
     options = parser.parse_args()
-    log, issuers = None, [bytes.fromhex(key.removeprefix("ed25519:")) for key in options.key]
+    try:
+        log, issuers = None, [key_of(key) for key in options.key]
+    except (Refused, ValueError):
+        parser.error("--key: write ed25519: and 64 hexadecimal digits")
     if options.keys is not None:
         public, presented = keys_of_set(open(options.keys, "rb").read())
         log, issuers = (None, public), issuers or presented
     if options.log_key is not None:
-        log = vkey(options.log_key)
+        try:
+            log = vkey(options.log_key)
+        except (Refused, ValueError) as error:
+            parser.error(f"--log-key: {error}")
     if log is None:
         parser.error("the log's key is needed: --keys or --log-key")
-    proven = []
+    if not options.statements and options.run is None:
+        parser.error("nothing to verify: name statements (*.scitt), or a statement about a run with --run")
+    proven, refused = [], 0
     for path in options.statements:
-        index, size, root, entry = verify_statement(open(path, "rb").read(), issuers, log)
-        decision = "allowed" if entry["receipt"]["allowed"] else "blocked"
-        print(f"held    {path}: entry {index} of {size}, {decision}, root {root.hex()[:16]}…")
-        proven.append(cbor(open(path, "rb").read()).value[2])
+        try:
+            proven.append(verify_file(path, issuers, log))
+        except REASONS as error:
+            print(f"FAILED  {path}: {error}", file=sys.stderr)
+            refused += 1
+    if refused:
+        sys.exit(1)
     if options.run is not None:
-        subject, predicate = verify_run(open(options.run, "rb").read(), log, proven)
+        try:
+            subject, predicate = verify_run(open(options.run, "rb").read(), log, proven)
+        except REASONS as error:
+            print(f"FAILED  {options.run}: {error}", file=sys.stderr)
+            sys.exit(1)
         count = predicate["entries"]["count"]
         print(f"held    {options.run}: {subject['name']}, {count} entries, transcript {subject['digest']['sha256']}")
+        if not proven:
+            print("skipped the entries were not hashed: name the statements of the run, too")
 
 
 if __name__ == "__main__":
@@ -379,6 +416,6 @@ if __name__ == "__main__":
     except OSError as error:
         print(f"cannot read: {error}", file=sys.stderr)
         sys.exit(2)
-    except (Refused, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except REASONS as error:
         print(f"FAILED  {error}", file=sys.stderr)
         sys.exit(1)

@@ -12,6 +12,8 @@ import {
   inspectEvidence,
   inspectOperators,
   inspectRedis,
+  inspectTimestamps,
+  inspectWitnesses,
   readKey,
   readRevocationFile,
   readTls,
@@ -19,6 +21,7 @@ import {
 } from "@countersign/gateway";
 import type { AcceptedMissing, GatewayConfig } from "@countersign/gateway";
 import type { CompiledPolicy } from "@countersign/policy";
+import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { runCases } from "@countersign/policy/cases";
@@ -80,6 +83,12 @@ export async function checkServe(
     ...(await checkCases(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config, options)),
+    ...(config.receipts.witnesses === undefined
+      ? []
+      : [await look("witnesses", () => checkWitnesses(config))]),
+    ...(config.receipts.timestamps === undefined
+      ? []
+      : [await look("timestamps", () => inspectTimestamps(config))]),
     ...(config.evidence === undefined
       ? []
       : [await look("evidence", () => inspectEvidence(config))]),
@@ -215,39 +224,51 @@ async function checkStore(
 ): Promise<string> {
   const { receipts, keyDirectory } = config;
   const { store: address, origin } = receipts;
-  if (!address.startsWith(EMBEDDED)) return checkPostgres(config, acceptMissing);
+  const isEmbedded = address.startsWith(EMBEDDED);
   const directory = address.slice(EMBEDDED.length);
-  if (assertPlace(directory)) {
-    await assertOwnLogIn(keyDirectory, origin, undefined, acceptMissing.has("checkpoint"));
-    return `${directory} will be created at the first start`;
-  }
-  assertFolder(directory);
-  const store = await openSqliteStore({ directory, readOnly: true });
-  try {
+  return withStore(config, async (store) => {
+    if (store === undefined) {
+      const acceptsMissing = !isEmbedded || acceptMissing.has("checkpoint");
+      await assertOwnLogIn(keyDirectory, origin, undefined, acceptsMissing);
+      return isEmbedded
+        ? `${directory} will be created at the first start`
+        : "PostgreSQL responds; the log will be created at the first start";
+    }
     await assertStoreStarts(config, store, acceptMissing);
-    return `${directory}, ${(await store.head()).size} entries`;
+    const { size } = await store.head();
+    return `${isEmbedded ? directory : "PostgreSQL responds"}, ${size} entries`;
+  });
+}
+
+function checkWitnesses(config: GatewayConfig): Promise<string> {
+  return withStore(config, (store) => inspectWitnesses(config, store));
+}
+
+/** Runs with the store open for reading, or without one if the first start would create it. */
+async function withStore(
+  { receipts }: GatewayConfig,
+  work: (store: ReceiptStore | undefined) => Promise<string>,
+): Promise<string> {
+  const { store: address, origin: log } = receipts;
+  const store = address.startsWith(EMBEDDED)
+    ? await openEmbedded(address.slice(EMBEDDED.length))
+    : await openPostgresStore({ url: address, log, readOnly: true, connections: 1 }).catch(
+        (error: unknown) => {
+          if (isCountersignError(error, "ERR_STORE_ABSENT")) return undefined;
+          throw error;
+        },
+      );
+  try {
+    return await work(store);
   } finally {
-    await store.close();
+    await store?.close();
   }
 }
 
-async function checkPostgres(config: GatewayConfig, accepted: AcceptedMissing): Promise<string> {
-  const { store: url, origin: log } = config.receipts;
-  try {
-    const store = await openPostgresStore({ url, log, readOnly: true, connections: 1 });
-    try {
-      await assertStoreStarts(config, store, accepted);
-      return `PostgreSQL responds, ${(await store.head()).size} entries`;
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (isCountersignError(error, "ERR_STORE_ABSENT")) {
-      await assertOwnLogIn(config.keyDirectory, log, undefined, true);
-      return "PostgreSQL responds; the log will be created at the first start";
-    }
-    throw error;
-  }
+async function openEmbedded(directory: string): Promise<ReceiptStore | undefined> {
+  if (assertPlace(directory)) return undefined;
+  assertFolder(directory);
+  return openSqliteStore({ directory, readOnly: true });
 }
 
 /** Nothing is sent: the receiver may be an on-call system. */

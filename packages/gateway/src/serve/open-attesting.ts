@@ -10,7 +10,8 @@ import type { Clock, Journal } from "../base/ports.js";
 import type { GatewayConfig } from "../config/config.js";
 import type { OpenAttesting } from "../control/ports.js";
 
-const MAX_PEM_BYTES = 1024 * 1024;
+/** A file with trusted certificates. */
+export const MAX_PEM_BYTES = 1024 * 1024;
 /** Milliseconds that the last round may take while a gateway stops. */
 const FINISH_MS = 3_000;
 

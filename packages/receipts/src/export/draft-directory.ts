@@ -19,7 +19,11 @@ export async function writeDirectory(
 ): Promise<void> {
   const target = resolve(directory);
   if (await exists(target)) {
-    throw exportError("ERR_EXPORT_EXISTS", "the export directory is there already", { directory });
+    throw exportError(
+      "ERR_EXPORT_EXISTS",
+      "the export directory exists already. Fix: name a new directory",
+      { directory },
+    );
   }
   const parent = dirname(target);
   await mkdir(parent, { recursive: true });

@@ -39,6 +39,10 @@ async function checkOlder(
   try {
     const before = await openCheckpoint(older.checkpoint, keys, verifySignature);
     if (before.origin !== newer.origin) return failed(id, "the older one is of another log");
+    if (before.size > newer.size) {
+      const why = "the log was rolled back, or this copy is older than that checkpoint";
+      return failed(id, `the older one has ${before.size} entries, this one ${newer.size}: ${why}`);
+    }
     return verifyConsistency(before, newer, older.proof)
       ? held(id, `grown from ${before.size} to ${newer.size} entries`)
       : failed(id, `the tree of ${before.size} entries is not the start of this one`);

@@ -24,7 +24,15 @@ export type FileState = WitnessState & { close(): Promise<void> };
  */
 export async function openFileState(directory: string, disk: Disk = nodeDisk): Promise<FileState> {
   await disk.makeDirectory(directory);
-  const unlock = await lockDirectory(join(directory, "lock"));
+  const unlock = await lockDirectory(join(directory, "lock")).catch((error: unknown) => {
+    if (!isCountersignError(error, "ERR_STORE_LOCKED")) throw error;
+    throw new CountersignError(
+      "ERR_WITNESS_LOCKED",
+      `another process runs this witness: ${directory} is locked. Fix: stop that process, or name another directory`,
+      { directory },
+      { cause: error },
+    );
+  });
   const fileOf = (origin: string): string => join(directory, `${originHash(origin)}.checkpoint`);
   return {
     async read(origin) {

@@ -216,7 +216,10 @@ test("a body that is too large ends in 400, and a second process on the director
     const body = `old 0\n\n${"x".repeat(100_000)}`;
     const response = await fetch(`${running.address.url}add-checkpoint`, { method: "POST", body });
     expect(response.status).toBe(400);
-    await expect(openFileState(directory)).rejects.toMatchObject({ code: "ERR_STORE_LOCKED" });
+    await expect(openFileState(directory)).rejects.toMatchObject({
+      code: "ERR_WITNESS_LOCKED",
+      facts: { directory },
+    });
     await running.close();
   });
 });

@@ -59,6 +59,8 @@ export type AdjacentFiles = {
 
 /** How a file ends that holds a receipt on each line. */
 const LINES = ".jsonl";
+/** How the file of a transparent statement ends, also if its first byte was changed. */
+const STATEMENT = ".scitt";
 /** More than a bundle of entries has. */
 const MAX_TILE = 256 * 1024 * 1024;
 const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
@@ -231,7 +233,7 @@ export async function checkFile(
     return verifyReceiptLines(file, trust);
   }
   const bytes = readBytes(file);
-  if (isStatement(bytes)) return checkStatement(bytes, trust);
+  if (isStatement(bytes) || file.endsWith(STATEMENT)) return checkStatement(bytes, trust);
   const text = bytes.toString("utf8");
   if (isEnvelope(text)) return checkRunFile(text, companions.against, trust);
   const event =

@@ -104,7 +104,9 @@ function assertForm(directory: string | undefined, flags: Flags, filtered: strin
     );
   }
   if (flags.entries === undefined && filtered.length === 0) return;
-  throw new TypeError("an export of the log is whole. Fix: add --cose to export some entries");
+  throw new TypeError(
+    "an export of the log always has all entries. Fix: add --cose to export some of them as statements, or --in-toto FILE for a statement about a run",
+  );
 }
 
 async function writeRun(place: Location, file: string, flags: Flags): Promise<void> {

@@ -32,7 +32,11 @@ export async function checkNewest(
   directory: string,
   vkey: string,
 ): Promise<Check> {
-  if ("reason" in answer) return failed(ID, `${answer.url}: ${answer.reason}`);
+  if ("reason" in answer)
+    return failed(
+      ID,
+      `${answer.url}: ${answer.reason}; the log was not compared with this witness`,
+    );
   const { size } = answer.checkpoint;
   const result = await verifyCheckpoint(readText(join(directory, "checkpoint")), {
     presentedKey: vkey,

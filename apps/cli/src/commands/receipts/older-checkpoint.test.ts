@@ -36,6 +36,7 @@ test("an export is held against a checkpoint that was kept", async () => {
   expect(grown.out).toContain("grown from 10 to 300 entries");
   const lost = await verify(gateway.path("first"), "--older", gateway.path("second/checkpoint"));
   expect(lost).toMatchObject({ code: 1 });
+  expect(lost.out).toContain("the older one has 300 entries, this one 10: the log was rolled back");
 });
 
 test("a text that is not a checkpoint of the log proves nothing", async () => {

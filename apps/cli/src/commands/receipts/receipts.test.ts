@@ -178,7 +178,7 @@ test("a receipt alone is valid or not, trusted or not, and says nothing of a pay
   writeFileSync(file, JSON.stringify(receipt));
   const unasked = await gateway.run("receipts", "verify", file);
   expect(unasked.code).toBe(0);
-  expect(unasked.out).toContain("valid; whose keys these are only --key can tell");
+  expect(unasked.out).toContain("valid; the signer was not checked. Fix: add --key");
   expect((await gateway.run("receipts", "verify", file, "--key", key)).code).toBe(0);
   const stranger = await gateway.run("receipts", "verify", file, "--key", "00".repeat(32));
   expect(stranger).toMatchObject({ code: 1, out: expect.stringContaining("NOT on your list") });

@@ -51,9 +51,16 @@ test.skipIf(!isPythonHere)(
     const at = bytes.indexOf('"allowed":true') + 12;
     bytes[at] = (bytes[at] ?? 0) ^ 1;
     writeFileSync(gateway.path("changed.scitt"), bytes);
-    expect(await runPython(...keys, gateway.path("changed.scitt"))).toEqual({
+    const [good = ""] = filesOf("all");
+    expect(await runPython(...keys, gateway.path("changed.scitt"), good)).toEqual({
       code: 1,
-      output: expect.stringContaining("the issuer's signature"),
+      output: expect.stringMatching(
+        /^held {4}\S+: entry 0[^]*FAILED {2}\S+changed\.scitt: the issuer's signature is not valid$/mu,
+      ),
+    });
+    expect(await runPython(...keys)).toEqual({
+      code: 2,
+      output: expect.stringContaining("nothing to verify"),
     });
   },
 );
@@ -74,6 +81,13 @@ test("one statement verifies alone with the keys that the auditor named, and onl
   const other = await verify(file, "--log-key", logKey, "--key", stranger);
   expect(other.out).toContain("was not given");
   expect(other.code).toBe(1);
+  const bytes = readFileSync(file);
+  bytes[0] = 0x7b;
+  writeFileSync(gateway.path("untagged.scitt"), bytes);
+  expect(await verify(gateway.path("untagged.scitt"), ...trust())).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("FAILED  The statement is one COSE_Sign1 in deterministic CBOR"),
+  });
   const json = JSON.parse((await verify(file, ...trust(), ...history, "--json")).out);
   expect(json).toMatchObject({ valid: true, signerTrusted: true });
 });
@@ -205,7 +219,7 @@ test.skipIf(!isPythonHere)(
     });
     expect(await runPython(...keys, "--run", file, ...files.slice(1))).toEqual({
       code: 1,
-      output: expect.stringContaining("another number of entries"),
+      output: expect.stringContaining("it is about 3 entries, and the statements have 2 of them"),
     });
   },
 );

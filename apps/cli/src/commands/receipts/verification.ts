@@ -36,5 +36,5 @@ function verdict({ valid, signers, firstBrokenIndex }: Verification): string {
     ...new Set(signers.filter(({ trusted }) => trusted === null).map(({ role }) => FLAGS[role])),
   ];
   if (unasked.length === 0) return pc.green(pc.bold("valid, and signed by keys you trust"));
-  return `${pc.green(pc.bold("valid"))}; whose keys these are only ${unasked.join(" and ")} can tell`;
+  return `${pc.green(pc.bold("valid"))}; the signer was not checked. Fix: add ${unasked.join(" and ")}`;
 }

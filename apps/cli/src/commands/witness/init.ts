@@ -39,11 +39,12 @@ export function registerInitWitness(group: Command): void {
 
 function readName(text: string): string {
   try {
+    if (text.includes("://")) throw new TypeError("a scheme");
     createNoteKey(text, new Uint8Array(32));
     return text;
   } catch {
     throw new InvalidArgumentError(
-      "Write a name without spaces and plus signs, such as witness.example.com/w1.",
+      "Write a name without https://, spaces and plus signs, such as witness.example.com/w1.",
     );
   }
 }

@@ -93,10 +93,11 @@ async function serve(directory: string, flags: Flags): Promise<void> {
 /** Milliseconds that open requests and the last log lines may take. */
 const CLOSE_MS = 2000;
 
-/** A conflict is how a gateway learns the size; a proof that does not verify is evidence. */
+/** A conflict is how a gateway learns the cosigned size, at each of its starts; a proof that does not verify is evidence. */
 function log(journal: Journal, { status, origin, size }: WitnessResponse): void {
   const facts = { status, ...(origin === undefined ? {} : { log: origin }) };
   if (status === 200) journal.info({ ...facts, size: size ?? 0 }, "cosigned");
   else if (status === 422) journal.error(facts, "a signed checkpoint contradicts the cosigned one");
+  else if (status === 409) journal.info(facts, "the gateway named another size, and asks again");
   else journal.warn(facts, "not cosigned");
 }

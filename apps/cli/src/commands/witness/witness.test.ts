@@ -200,6 +200,11 @@ test("a log that is rolled back with its remembered head, checkpoint and cosigna
     code: "ERR_WITNESS_LOG_CHANGED",
     facts: { size: 25 },
   });
+  const checked = await runProgram("serve", "--check", "--json", ...store());
+  expect([checked.code, checked.out]).toEqual([
+    1,
+    expect.stringContaining("has cosigned 25 entries of this log, and the store does not hold"),
+  ]);
   // The operator decides not to ask: the gateway starts, and the witnesses do not cosign.
   const third = await start(`${config}    at_start: skip\n`);
   await append(third, 10, 12);
@@ -244,6 +249,29 @@ test("two logs of one origin and one size: the second is not cosigned, and its e
   expect(result.out).toContain("0 of 1 trusted, 1 needed");
 });
 
+test("serve --check names the witnesses that cosigned, those that do not respond, and certificates that cannot be read", async () => {
+  const { witnesses } = await setUp();
+  const away: Started = { ...(await startWitness("away")), url: "http://127.0.0.1:9/" };
+  const config = witnessesOf(1, [...witnesses, away]);
+  const gateway = await start(config);
+  await append(gateway, 0, 10);
+  await untilWitnessed(gateway, 10);
+  await stop(gateway);
+  const check = (): Promise<{ code: number; out: string }> =>
+    runProgram("serve", "--check", ...store());
+  const complete = await check();
+  expect([complete.code, complete.out]).toEqual([
+    0,
+    expect.stringContaining("3 configured, 1 must cosign; w.example/w1 cosigned 10 entries"),
+  ]);
+  expect(complete.out).toMatch(/w\.example\/away has no checkpoint to compare: not reachable/u);
+  const file = join(folder, "countersign.yaml");
+  await writeFile(join(folder, "ca.pem"), "no certificate");
+  await appendFile(file, '  timestamps: { url: "http://127.0.0.1:9/", ca: ca.pem }\n');
+  const broken = await check();
+  expect([broken.code, broken.out]).toEqual([1, expect.stringContaining("failed timestamps:")]);
+});
+
 test("checkpoints are dated; receipts verify --tsa-ca and openssl verify the timestamp of an export", async () => {
   await mkdir(join(folder, "tsa"));
   const authority = await startAuthority(join(folder, "tsa"));
@@ -283,6 +311,9 @@ test("witness init, show and serve --check say what is wrong: a second init, a l
     code: "ERR_CLI_WITNESS_LOGS",
     facts: { line: 2 },
   });
+  await expect(
+    runProgram("witness", "init", join(folder, "w2"), "--name", "https://w.example/w2"),
+  ).rejects.toMatchObject({ message: expect.stringContaining("without https://") });
   await rm(join(directory, "state"), { recursive: true });
   await expect(runProgram("witness", "serve", directory, "--check")).rejects.toMatchObject({
     code: "ERR_CLI_NO_WITNESS",

@@ -138,7 +138,7 @@ test("an outage is reported once, commands fail at once, and the connections com
   expect(changes).toEqual([false, true]);
   expect(lines.map((line) => (line as { message: string }).message)).toEqual([
     "Redis responds",
-    "Redis does not respond; what needs it is refused",
+    "Redis does not respond: /readyz is 503, and events under a short velocity cap are blocked",
     "Redis responds",
   ]);
   expect(redis.figures).toMatchObject({ reconnects: 1 });

@@ -273,6 +273,7 @@ return number
 `);
 
 const DOWN: Record<RedisOptions["whenDown"], string> = {
-  refuse: "Redis does not respond; what needs it is refused",
-  degrade: "Redis does not respond; this gateway continues on its own",
+  refuse:
+    "Redis does not respond: /readyz is 503, and events under a short velocity cap are blocked",
+  degrade: "Redis does not respond: this gateway counts short velocity caps alone",
 };
