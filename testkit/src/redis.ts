@@ -121,8 +121,23 @@ async function runProcess(
   };
 }
 
+/** Calls a function again when another process took the free port before the server did. */
+async function onFreePort(start: () => Promise<RunningRedis>): Promise<RunningRedis> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === 5 || !/in use|Failed listening/u.test(String(error))) throw error;
+    }
+  }
+}
+
 /** Starts a real Redis server on a free loopback port; it keeps nothing on disk unless `settings` say so. */
-export async function startRedis(options: RedisOptions = {}): Promise<RunningRedis> {
+export function startRedis(options: RedisOptions = {}): Promise<RunningRedis> {
+  return onFreePort(() => startServer(options));
+}
+
+async function startServer(options: RedisOptions): Promise<RunningRedis> {
   const program = find("redis-server", "valkey-server");
   const client = find("redis-cli", "valkey-cli");
   if (program === undefined || client === undefined) throw new Error(MISSING);
@@ -186,7 +201,11 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
 }
 
 /** Starts a Sentinel that watches a primary under the name `primary`, and replaces it within about a second. */
-export async function startSentinel(primary: RunningRedis): Promise<RunningRedis> {
+export function startSentinel(primary: RunningRedis): Promise<RunningRedis> {
+  return onFreePort(() => startWatcher(primary));
+}
+
+async function startWatcher(primary: RunningRedis): Promise<RunningRedis> {
   const program = find("redis-server", "valkey-server");
   const client = find("redis-cli", "valkey-cli");
   if (program === undefined || client === undefined) throw new Error(MISSING);

@@ -172,7 +172,7 @@ test("a gateway has its log cosigned; receipts verify demands the threshold of t
   const metrics = await (await get("/metrics")).text();
   expect(metrics).toContain("countersign_witnessed_entries 300");
   expect(metrics).toContain('countersign_witness_failing{witness="w.example/w1"} 0');
-});
+}, 120_000);
 
 test("a log that is rolled back with its remembered head, checkpoint and cosignatures is found by verification with a witness and at the start", async () => {
   const { witnesses, logKey } = await setUp();
@@ -214,7 +214,7 @@ test("a log that is rolled back with its remembered head, checkpoint and cosigna
     { timeout: 10_000 },
   );
   expect(witnessing?.witnessed?.size).toBe(10);
-});
+}, 120_000);
 
 test("two logs of one origin and one size: the second is not cosigned, and its export does not verify", async () => {
   const { witnesses, logKey } = await setUp();
@@ -247,7 +247,7 @@ test("two logs of one origin and one size: the second is not cosigned, and its e
     expect.stringContaining("this log has others: it was replaced, or shows you what it does not"),
   ]);
   expect(result.out).toContain("0 of 1 trusted, 1 needed");
-});
+}, 120_000);
 
 test("serve --check names the witnesses that cosigned, those that do not respond, and certificates that cannot be read", async () => {
   const { witnesses } = await setUp();
@@ -270,7 +270,7 @@ test("serve --check names the witnesses that cosigned, those that do not respond
   await appendFile(file, '  timestamps: { url: "http://127.0.0.1:9/", ca: ca.pem }\n');
   const broken = await check();
   expect([broken.code, broken.out]).toEqual([1, expect.stringContaining("failed timestamps:")]);
-});
+}, 120_000);
 
 test("checkpoints are dated; receipts verify --tsa-ca and openssl verify the timestamp of an export", async () => {
   await mkdir(join(folder, "tsa"));
@@ -300,7 +300,7 @@ test("checkpoints are dated; receipts verify --tsa-ca and openssl verify the tim
   expect(verified).toContain("Verification: OK");
   await other.close();
   await authority.close();
-});
+}, 120_000);
 
 test("witness init, show and serve --check say what is wrong: a second init, a lost state, a line that is no log", async () => {
   const { directory, vkey } = await startWitness("w1");

@@ -229,7 +229,7 @@ test("for any ids of messages and calls, the client never has an assistant messa
     }),
     { numRuns: 300 },
   );
-});
+}, 120_000);
 
 test("a call under the id of its own parent, and calls without a parent, pass", async () => {
   const named = (toolCallId: string, parentMessageId?: string): object[] => [
