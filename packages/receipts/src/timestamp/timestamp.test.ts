@@ -168,8 +168,7 @@ test.each([
     const at = { url, anchors: parseTrustAnchors(ca), timeoutMs: 5000 };
     const asked = await requestTimestamp(at, TEXT, never).catch((error: unknown) => error);
     await authority.close();
-    if (reason === undefined) expect(asked).toHaveProperty("timestamp.authority");
-    else expect(asked).toMatchObject({ facts: { reason } });
+    expect(asked).toMatchObject(reason === undefined ? { timestamp: {} } : { facts: { reason } });
   });
 });
 
