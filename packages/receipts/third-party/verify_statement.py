@@ -21,6 +21,7 @@ import argparse
 import base64
 import hashlib
 import json
+import re
 import sys
 
 # ---- CBOR -----------------------------------------------------------------------------------------------------------
@@ -251,6 +252,85 @@ def root_of_path(leaf, index, size, path):
     return r
 
 
+def read_json(data):
+    """Reads canonical JSON (RFC 8785): one value has one spelling, and no member comes twice."""
+    value = json.loads(data.decode("utf-8"))
+    written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    need(written.encode() == data, "not canonical JSON")
+    return value
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_count(value):
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def is_hash(value):
+    return is_text(value) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def is_one_of(*names):
+    return lambda value: is_text(value) and value in names
+
+
+def members(value, required, optional):
+    need(isinstance(value, dict), "not an object")
+    need(set(required) <= set(value) <= set(required) | set(optional), "other members")
+    for name, item in value.items():
+        need((required.get(name) or optional[name])(item), f"member {name}")
+    return True
+
+
+def is_event_type(value):
+    plain = ("text_stream", "state_update", "navigation", "lifecycle", "form_action", "notification", "error")
+    return value in plain if is_text(value) else members(value, {"custom": is_text}, {})
+
+
+def is_target(value):
+    return members(value, {"component_type": is_text}, {"component_id": is_text})
+
+
+def is_rule_list(value):
+    return isinstance(value, list) and 0 < len(value) <= 16 and all(is_text(rule) for rule in value)
+
+
+def is_receipt(value):
+    classes = ("display", "alert", "mutate", "create", "destroy", "navigate", "submit")
+    texts = ("id", "event_id", "agent_id", "capability_id", "kernel_key", "signature")
+    required = {
+        **{name: is_text for name in texts},
+        "timestamp": is_count,
+        "event_type": is_event_type,
+        "classification": is_one_of(*classes),
+        "transport": is_one_of("sse", "websocket"),
+        "allowed": lambda allowed: isinstance(allowed, bool),
+        "payload_hash": is_hash,
+    }
+    members(value, required, {"session_id": is_text, "target": is_target, "denial_reason": is_text})
+    need(value["allowed"] == ("denial_reason" not in value), "a reason exactly when the event was blocked")
+    return True
+
+
+def read_entry(data):
+    """An entry of the log; docs/receipts/format.md."""
+    entry = read_json(data)
+    required = {
+        "seq": is_count,
+        "received_at": is_count,
+        "direction": is_one_of("outbound", "inbound"),
+        "mode": is_one_of("enforce", "observe"),
+        "policy_hash": is_text,
+        "receipt": is_receipt,
+    }
+    texts = ("client_address", "path", "principal", "rule", "run_id", "thread_id", "tool")
+    optional = {name: is_text for name in texts}
+    members(entry, required, {**optional, "emitted_hash": is_hash, "further_rules": is_rule_list})
+    return entry
+
+
 def subject_of(entry):
     """The run of the entry, or the event; percent-encoded like a URI component."""
     from urllib.parse import quote
@@ -288,26 +368,37 @@ def verify_statement(data, issuers, log):
     need(name is None or receipt_claims[1] == name, "the log has another name")
     need(receipt_claims[2] == f"tree/{size}", "the log signed another size")
     need(claims[1] == receipt_claims[1], "statement and receipt have different issuers")
-    entry = json.loads(payload)
+    entry = read_entry(payload)
     need(entry["seq"] == index, "the entry has another number")
     need(claims[2] == subject_of(entry), "the subject is not that of the entry")
     verify_receipt(entry, issuers)
     return index, size, root, entry
 
 
+def from_hex(text):
+    """The bytes of hex, which may have the name of the algorithm before it."""
+    need(re.fullmatch("(?:ed25519:)?(?:[0-9a-fA-F]{2})+", text) is not None, "not a key or a signature in hex")
+    return bytes.fromhex(text.removeprefix("ed25519:"))
+
+
 def verify_receipt(entry, issuers):
     """The signature that the gateway made when the event passed; docs/receipts/format.md and batch-signature.md."""
     receipt = dict(entry["receipt"])
-    signature, key = receipt.pop("signature"), bytes.fromhex(receipt["kernel_key"].removeprefix("ed25519:"))
+    signature, key = receipt.pop("signature"), from_hex(receipt["kernel_key"])
     need(key in issuers, "the key of the receipt in the entry is unknown")
     body = json.dumps(receipt, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     if not signature.startswith("ed25519-batch:"):
-        need(ed25519(key, body, bytes.fromhex(signature.removeprefix("ed25519:"))), "the signature of the receipt is not valid")
+        need(ed25519(key, body, from_hex(signature)), "the signature of the receipt in the entry is not valid")
         return
     need(receipt["allowed"] is True, "a blocked event shares a signature")
-    _, place, signed, path = signature.split(":")
-    index, size = (int(number) for number in place.split("/"))
-    hashes = [base64.urlsafe_b64decode(path[at : at + 43] + "=") for at in range(0, len(path), 43)]
+    grammar = "ed25519-batch:(0|[1-9][0-9]{0,4})/([1-9][0-9]{0,4}):([0-9a-f]{128}):((?:[A-Za-z0-9_-]{43})*)"
+    parts = re.fullmatch(grammar, signature)
+    need(parts is not None and int(parts[2]) <= 65536, "the form of the shared signature")
+    index, size, signed, path = int(parts[1]), int(parts[2]), parts[3], parts[4]
+    encoded = [path[at : at + 43] for at in range(0, len(path), 43)]
+    hashes = [base64.urlsafe_b64decode(one + "=") for one in encoded]
+    spelled = [base64.urlsafe_b64encode(one).decode().rstrip("=") for one in hashes]
+    need(spelled == encoded, "a hash of the shared signature has two spellings")
     root = root_of_path(sha256(b"\x00", body), index, size, hashes)
     message = b"countersign.receipt-batch.v1\0" + size.to_bytes(4, "big") + root
     need(ed25519(key, message, bytes.fromhex(signed)), "the shared signature of the receipt is not valid")
@@ -317,24 +408,78 @@ def verify_receipt(entry, issuers):
 
 
 def verify_run(text, log, proven):
-    """A DSSE envelope about a run; `proven` are payloads of statements that hold, or empty."""
-    envelope = json.loads(text)
+    """A DSSE envelope about a run; `proven` are payloads of statements that hold with their trees, or empty."""
+    envelope = read_json(text.rstrip())
+    need(set(envelope) == {"payload", "payloadType", "signatures"}, "other members in the envelope")
     need(envelope["payloadType"] == "application/vnd.in-toto+json", "payload type")
     body = base64.b64decode(envelope["payload"], validate=True)
+    need(base64.b64encode(body).decode() == envelope["payload"], "the payload has two spellings")
     kind = envelope["payloadType"].encode()
     pae = b" ".join([b"DSSEv1", str(len(kind)).encode(), kind, str(len(body)).encode(), body])
     (signature,) = envelope["signatures"]
-    need(ed25519(log[1], pae, base64.b64decode(signature["sig"], validate=True)), "the log's signature is not valid")
-    statement = json.loads(body)
+    need(set(signature) == {"keyid", "sig"}, "other members in the signature")
+    need(signature["keyid"] == thumbprint(log[1]).hex(), "the key id is not that of the log's key")
+    sig = base64.b64decode(signature["sig"], validate=True)
+    need(base64.b64encode(sig).decode() == signature["sig"], "the signature has two spellings")
+    need(ed25519(log[1], pae, sig), "the log's signature is not valid")
+
+    statement = read_json(body)
+    members(statement, dict.fromkeys(("_type", "predicateType", "subject", "predicate"), is_anything), {})
     need(statement["_type"] == "https://in-toto.io/Statement/v1", "not an in-toto statement")
+    predicate_type = "https://countersign.example/docs/receipts/run-statement#v1"
+    need(statement["predicateType"] == predicate_type, "another predicate")
     (subject,) = statement["subject"]
     predicate = statement["predicate"]
+    members(subject, {"name": is_text, "digest": is_object}, {})
+    members(subject["digest"], {"sha256": is_hash}, {})
+    required = {"log": is_text, "policies": is_text_list}
+    members(predicate, {**required, **dict.fromkeys(("run", "tree", "entries", "decisions"), is_object)}, {})
+    members(predicate["run"], {"run_id": is_text}, {"thread_id": is_text})
+    members(predicate["tree"], {"first": is_count, "size": is_count, "root": is_hash}, {})
+    members(predicate["entries"], dict.fromkeys(("count", "first", "last"), is_count), {})
+    members(predicate["decisions"], dict.fromkeys(("allowed", "blocked", "would_block"), is_count), {})
+    need(log[0] is None or predicate["log"] == log[0], "the statement is of another log")
+    need(subject["name"] == subject_of(predicate["run"]), "the subject is not the run")
     if proven:
-        mine = [p for p in sorted(proven, key=lambda p: json.loads(p)["seq"]) if belongs(json.loads(p), predicate)]
-        need(len(mine) == predicate["entries"]["count"], f"it is about {predicate['entries']['count']} entries, and the statements have {len(mine)} of them")
-        transcript = hashlib.sha256(b"".join(p + b"\n" for p in mine)).hexdigest()
-        need(transcript == subject["digest"]["sha256"], "the entries hash to another transcript")
+        compare_run(subject["digest"]["sha256"], predicate, proven)
     return subject, predicate
+
+
+def is_anything(_):
+    return True
+
+
+def is_object(value):
+    return isinstance(value, dict)
+
+
+def is_text_list(value):
+    return isinstance(value, list) and all(is_text(one) for one in value)
+
+
+def compare_run(transcript, predicate, proven):
+    """Compares what the statement says about a run with the entries of the run that were proven."""
+    tree = predicate["tree"]
+    mine = {}
+    for payload, size, root in proven:
+        need(size != tree["size"] or root.hex() == tree["root"], "the statement is about another tree")
+        entry = json.loads(payload)
+        if belongs(entry, predicate) and tree["first"] <= entry["seq"] < tree["size"]:
+            mine[entry["seq"]] = payload
+    order = sorted(mine)
+    need(len(order) == predicate["entries"]["count"], f"it is about {predicate['entries']['count']} entries, and the statements have {len(order)} of them")
+    hashed = hashlib.sha256(b"".join(mine[seq] + b"\n" for seq in order)).hexdigest()
+    need(hashed == transcript, "the entries hash to another transcript")
+    entries = [json.loads(mine[seq]) for seq in order]
+    allowed = [entry for entry in entries if entry["receipt"]["allowed"]]
+    said = {
+        "allowed": len(allowed),
+        "blocked": len(entries) - len(allowed),
+        "would_block": sum("rule" in entry for entry in allowed),
+    }
+    need(predicate["entries"] == {"count": len(order), "first": order[0], "last": order[-1]}, "other entries")
+    need(predicate["decisions"] == said, "other decisions")
+    need(predicate["policies"] == sorted({entry["policy_hash"] for entry in entries}), "other policies")
 
 
 def belongs(entry, predicate):
@@ -350,12 +495,12 @@ REASONS = (Refused, ValueError, KeyError, TypeError, AttributeError, RecursionEr
 
 
 def verify_file(path, issuers, log):
-    """Verifies one statement and prints its line; the result is its payload."""
+    """Verifies one statement and prints its line; the result is its payload, and size and root of its tree."""
     data = open(path, "rb").read()
     index, size, root, entry = verify_statement(data, issuers, log)
     decision = "allowed" if entry["receipt"]["allowed"] else "blocked"
     print(f"held    {path}: entry {index} of {size}, {decision}, root {root.hex()[:16]}…")
-    return cbor(data).value[2]
+    return cbor(data).value[2], size, root
 
 
 def key_of(text):

@@ -3,13 +3,21 @@ import { createScript } from "../store/redis/open-redis.js";
 import type { RedisScript } from "../store/redis/open-redis.js";
 import { KEPT_LEASE_MS } from "./velocity-caps.js";
 
-/** Where the script takes the time (milliseconds) and the identity of the server process from, as Lua. */
-export type ScriptSources = { readonly now: string; readonly run: string };
+/**
+ * Where the script takes the time (milliseconds), the identity of the server process and the number of keys that it has
+ * evicted from, as Lua.
+ */
+export type ScriptSources = {
+  readonly now: string;
+  readonly run: string;
+  readonly evicted: string;
+};
 
-const SERVER: ScriptSources = {
+export const SERVER: ScriptSources = {
   // The clock of the server, because the clocks of gateways differ.
   now: "(function() local t = redis.call('TIME') return t[1] * 1000 + math.floor(t[2] / 1000) end)()",
   run: "string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')",
+  evicted: "tonumber(string.match(redis.call('INFO', 'stats'), 'evicted_keys:(%d+)') or 0)",
 };
 
 /**
@@ -21,10 +29,11 @@ const SERVER: ScriptSources = {
  *
  * The state of the server finds lost counts. `run` is the process: another one is a restart or a failover, which may
  * have lost the newest answers, so nothing is granted for `QUIET` and each gateway reports the newest answer that it
- * has. `seq` numbers the answers: a gateway that has a newer one proves a loss. `lost` is the time of the last loss:
- * each count from before it is full then, because its window may have been.
+ * has. `seq` numbers the answers: a gateway that has a newer one proves a loss. `evicted` are the keys that the process
+ * has removed for want of memory: more of them may be counts. `lost` is the time of the last loss: each count from
+ * before it is full then, because its window may have been.
  */
-export function createCountScript({ now, run }: ScriptSources = SERVER): RedisScript {
+export function createCountScript({ now, run, evicted }: ScriptSources = SERVER): RedisScript {
   return createScript(`
 local SLICES = ${WINDOW_SLICES}
 local SIZE = SLICES + 1
@@ -32,14 +41,18 @@ local LEASE = ${KEPT_LEASE_MS}
 local QUIET = ${KEPT_LEASE_MS}
 local now = ${now}
 local run = ${run}
+local evicted = ${evicted}
 local gateway, seen, first = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
-local state = redis.call('HMGET', KEYS[1], 'run', 'seq', 'lost', 'quiet')
+local state = redis.call('HMGET', KEYS[1], 'run', 'seq', 'lost', 'quiet', 'evicted')
 local seq, lost, quiet = tonumber(state[2] or 0), tonumber(state[3] or 0), tonumber(state[4] or 0)
 local isLoss = false
 if not state[1] then
   isLoss = not first
 elseif state[1] ~= run then
   quiet = now + QUIET
+  isLoss = evicted > 0
+elseif evicted > tonumber(state[5] or 0) then
+  isLoss = true
 end
 if seen > seq then
   isLoss = true
@@ -49,7 +62,7 @@ if isLoss then lost = now end
 
 local function text(number) return string.format('%.17g', number) end
 local function save()
-  redis.call('HSET', KEYS[1], 'run', run, 'seq', text(seq), 'lost', text(lost), 'quiet', text(quiet))
+  redis.call('HSET', KEYS[1], 'run', run, 'seq', text(seq), 'lost', text(lost), 'quiet', text(quiet), 'evicted', text(evicted))
 end
 if now < quiet then
   save()

@@ -129,6 +129,26 @@ test("a server that comes back empty grants nothing until the window has passed"
   expect(await b.exchange([ask(5)])).toMatchObject([{ given: 5 }]);
 });
 
+test("a server that evicts counts closes the caps", async () => {
+  const own = await startRedis({ settings: ["maxmemory-policy volatile-ttl"] });
+  const counts = await openScriptedCounts(own.url, "evicting");
+  await counts.setTime(1_800_000_000_000);
+  const store = await counts.open("a");
+  expect(await store.exchange([ask(10)])).toMatchObject([{ given: 10 }]);
+  await own.cli("CONFIG", "SET", "maxmemory", "1mb");
+  const isThere = (): Promise<unknown> =>
+    counts.redis.command("EXISTS", counts.redis.key("shared", "count:k"));
+  // The state of the server has no time to live, so that only counts are evicted.
+  await expect.poll(isThere, { timeout: 5000 }).toBe(0);
+  await own.cli("CONFIG", "SET", "maxmemory", "0");
+  expect(await store.exchange([ask(1)])).toMatchObject([{ given: 0, used: 10 }]);
+  expect(counts.losses).toBe(1);
+  await counts.setTime(1_800_000_000_000 + KEPT_LEASE_MS + 62_000);
+  expect(await store.exchange([ask(1)])).toMatchObject([{ given: 1 }]);
+  await counts.close();
+  await own.stop();
+});
+
 test("a replica that has everything continues after six seconds without a loss", async () => {
   const counts = await open();
   const [a, b] = [await counts.open("a"), await counts.open("b")];

@@ -82,9 +82,14 @@ test("on_missing: stop refuses runs after max_age, and a witness that comes back
   });
   const ready = (): Promise<Response> => fetch(`${running.dataUrl}/readyz`);
   await vi.waitFor(async () => expect((await ready()).status).toBe(503), { timeout: 5000 });
-  expect(await (await control("/v1/status")).json()).toMatchObject({
-    log: { witnesses: { late: true, list: [{ name, failing: expect.any(String) }] } },
-  });
+  // The first request waits for the first checkpoint.
+  await vi.waitFor(
+    async () =>
+      expect(await (await control("/v1/status")).json()).toMatchObject({
+        log: { witnesses: { late: true, list: [{ name, failing: expect.any(String) }] } },
+      }),
+    { timeout: 5000 },
+  );
   expect(await (await control("/metrics")).text()).toContain("countersign_unwitnessed 1");
   expect((await control("/v1/checkpoint/witnessed")).status).toBe(404);
   const logs = [parseVkey(running.receipts.logKey)];

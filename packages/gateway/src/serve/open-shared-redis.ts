@@ -17,7 +17,7 @@ export async function openSharedRedis(
   const eviction = await findEviction(redis);
   if (eviction !== undefined) {
     const facts = { code: "REDIS_EVICTS", policy: eviction };
-    journal.warn(facts, "Redis removes keys when its memory is full, so that velocity caps open");
+    journal.warn(facts, "Redis removes keys when its memory is full, which closes velocity caps");
   }
   return redis;
 }

@@ -1,5 +1,5 @@
 import { SILENT_JOURNAL } from "../base/ports.js";
-import { createCountScript } from "../quota/redis-count-script.js";
+import { createCountScript, SERVER } from "../quota/redis-count-script.js";
 import { openRedisCounts } from "../quota/redis-counts.js";
 import type { CountStore } from "../quota/count-store.js";
 import { openRedis } from "../store/redis/open-redis.js";
@@ -25,6 +25,7 @@ export type ScriptedCounts = {
 const SOURCES = {
   now: "tonumber(redis.call('GET', (string.gsub(KEYS[1], 'counts$', 'now'))))",
   run: "redis.call('GET', (string.gsub(KEYS[1], 'counts$', 'run')))",
+  evicted: SERVER.evicted,
 };
 const ALL = "local found = {} for _, key in ipairs(redis.call('KEYS', ARGV[1])) do";
 

@@ -5,9 +5,14 @@ import { join } from "node:path";
 import { dsse } from "@sigstore/core";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keyThumbprintHex } from "../cose/cose-key.js";
+import { encodeCoseReceipt, signRoot } from "../cose/receipt.js";
+import { encodeStatement, ENTRY_CONTENT_TYPE } from "../cose/statement.js";
+import { signEnvelope } from "../dsse/envelope.js";
+import { leafHash } from "../merkle/hash.js";
 import { hasPython, runPython } from "../testing/python-verifier.js";
 import { numbered, statementSource } from "../testing/sample-statements.js";
-import { sampleLog, sampleSigner } from "../testing/sample-log.js";
+import { SAMPLE_ORIGIN, sampleLog, sampleSigner } from "../testing/sample-log.js";
 import { verifyStatement } from "../verify-statements/statement.js";
 import { signRunStatement } from "./run-statement.js";
 import { createStatementWriter, writeStatements } from "./write-statements.js";
@@ -209,6 +214,76 @@ describe.skipIf(!hasPython("statements-third-party.test.ts"))(
         const { code, output } = await runPython(...keys(), path("bad.scitt"));
         expect([at, code, output]).toEqual([at, 1, expect.stringContaining("FAILED")]);
         expect((await verifyStatement(bad, trust)).valid).toBe(false);
+      }
+    });
+
+    test.each([
+      ["a member twice", (text: string) => text.replace("{", '{"mode":"enforce",')],
+      ["a member twice, first another number", (text: string) => text.replace("{", '{"seq":1,')],
+      ["a space", (text: string) => text.replace(",", ", ")],
+      ["an escape", (text: string) => text.replace("run_1", "run\\u005f1")],
+      ["a number in another spelling", (text: string) => text.replace('"seq":0', '"seq":0.0')],
+      ["no number", (text: string) => text.replace(/"received_at":\d+/u, '"received_at":NaN')],
+      ["an unknown member", (text: string) => text.replace(/\}$/u, ',"zz":1}')],
+      ["a list of classes", (text: string) => text.replace('"display"', '["display"]')],
+      ["another mode", (text: string) => text.replace('"enforce"', '"off"')],
+    ])("refuses an entry with %s, though issuer and log signed it, as we do", async (_, change) => {
+      const [entry = new Uint8Array(0)] = log.entries;
+      const text = new TextDecoder().decode(entry);
+      const [logKey, issuer] = [sampleSigner(9), sampleSigner(8)];
+      const signed = async (payload: Uint8Array): Promise<Uint8Array> => {
+        const root = await signRoot(
+          { origin: SAMPLE_ORIGIN, size: 1, root: leafHash(payload) },
+          logKey,
+        );
+        const receipt = encodeCoseReceipt(root, 0, []);
+        const named = {
+          issuer: SAMPLE_ORIGIN,
+          subject: "run/run_1",
+          contentType: ENTRY_CONTENT_TYPE,
+        };
+        return encodeStatement({ ...named, payload, receipt }, issuer);
+      };
+      const trust = { trustedKeys: log.receiptKeys, trustedLogs: [log.vkey] };
+      for (const [now, isRight] of [
+        [text, true],
+        [change(text), false],
+      ] as const) {
+        const bytes = await signed(new TextEncoder().encode(now));
+        await writeFile(path("signed.scitt"), bytes);
+        const { code } = await runPython(...keys(), path("signed.scitt"));
+        const { valid } = await verifyStatement(bytes, trust);
+        expect([now, code, valid]).toEqual([now, isRight ? 0 : 1, isRight]);
+      }
+      expect(change(text)).not.toBe(text);
+    });
+
+    test("refuses a run statement that the log signed and that says too much", async () => {
+      const run = { run_id: "run_1", thread_id: "thread_1" };
+      const made = await signRunStatement(statementSource(log), run, numbered(log));
+      const files = log.entries.map((_, seq) => path(`export/statements/${seq}.scitt`));
+      const check = async (change: (text: string) => string) => {
+        const { payload } = JSON.parse(made?.envelope ?? "");
+        const body = change(Buffer.from(payload, "base64").toString());
+        const keyId = keyThumbprintHex(sampleSigner(9).publicKey);
+        const bytes = new TextEncoder().encode(body);
+        const kind = "application/vnd.in-toto+json";
+        await writeFile(path("run.json"), await signEnvelope(kind, bytes, keyId, sampleSigner(9)));
+        return runPython(...keys(), "--run", path("run.json"), ...files);
+      };
+      expect(await check((text) => text)).toMatchObject({ code: 0 });
+      const changes: readonly [RegExp, string, string][] = [
+        [/"blocked":3/u, '"blocked":0', "other decisions"],
+        [/"log":"[^"]*"/u, '"log":"other.example"', "another log"],
+        [/"root":"../u, '"root":"ff', "another tree"],
+        [/"name":"run\/run_1"/u, '"name":"run/run_2"', "subject"],
+        [/"first":0,"last"/u, '"first":1,"last"', "other entries"],
+        [/"policies":\[/u, '"policies":["aa",', "other policies"],
+        [/:/u, ": ", "canonical"],
+      ];
+      for (const [from, to, reason] of changes) {
+        const refused = await check((text) => text.replace(from, to));
+        expect(refused).toMatchObject({ code: 1, output: expect.stringContaining(reason) });
       }
     });
 

@@ -72,7 +72,11 @@ export function encodeNoteSignature(signature: NoteSignature): string {
 /** Text and signature lines as one note. */
 export function encodeNote(note: Note): string {
   if (!isNoteText(note.text)) throw new TypeError("a note text ends in a line feed");
-  if (note.signatures.length === 0) throw new TypeError("a note has at least one signature");
+  const { length } = note.signatures;
+  // What could not be read again must not be written.
+  if (length === 0 || length > MAX_NOTE_SIGNATURES) {
+    throw new TypeError(`a note has 1 to ${MAX_NOTE_SIGNATURES} signatures`);
+  }
   return `${note.text}\n${note.signatures.map(encodeNoteSignature).join("")}`;
 }
 

@@ -82,7 +82,8 @@ function checkMembers(receipt: JsonObject, foreign: boolean): void {
   if (!eventType(ownMember(receipt, "event_type"), foreign)) {
     throw refuseReceipt("event_type", "unknown type");
   }
-  if (!RECEIPT_CLASSIFICATIONS.has(String(ownMember(receipt, "classification")))) {
+  const classification = ownMember(receipt, "classification");
+  if (typeof classification !== "string" || !RECEIPT_CLASSIFICATIONS.has(classification)) {
     throw refuseReceipt("classification", "unknown classification");
   }
   const transport = ownMember(receipt, "transport");

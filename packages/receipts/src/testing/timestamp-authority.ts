@@ -22,7 +22,7 @@ export async function openssl(...groups: (readonly string[])[]): Promise<string>
   return (await run("openssl", groups.flat())).stdout;
 }
 
-const CONFIG = (folder: string): string => `
+const CONFIG = (folder: string, digest: string): string => `
 [ tsa ]
 default_tsa = tsa1
 [ tsa1 ]
@@ -30,7 +30,7 @@ serial = ${join(folder, "serial")}
 signer_cert = ${join(folder, "tsa.pem")}
 signer_key = ${join(folder, "tsa.key")}
 certs = ${join(folder, "ca.pem")}
-signer_digest = sha256
+signer_digest = ${digest}
 default_policy = 1.2.3.4.1
 digests = sha256, sha512
 accuracy = secs:1
@@ -43,6 +43,7 @@ export async function startAuthority(
   folder: string,
   usage = "critical,timeStamping",
   keyKind: readonly string[] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+  { digest = "sha256", extension = "" } = {},
 ): Promise<RunningAuthority> {
   const file = (name: string): string => join(folder, name);
   await openssl(
@@ -53,13 +54,16 @@ export async function startAuthority(
     ["req", "-newkey", ...keyKind, "-nodes", "-subj", "/CN=Test authority"],
     ["-keyout", file("tsa.key"), "-out", file("tsa.csr")],
   );
-  await writeFile(file("ext"), `extendedKeyUsage=${usage}\nkeyUsage=critical,digitalSignature\n`);
+  await writeFile(
+    file("ext"),
+    `extendedKeyUsage=${usage}\nkeyUsage=critical,digitalSignature\n${extension}\n`,
+  );
   await openssl(
     ["x509", "-req", "-in", file("tsa.csr"), "-CA", file("ca.pem"), "-CAkey", file("ca.key")],
     ["-days", "30", "-extfile", file("ext"), "-out", file("tsa.pem")],
   );
   await writeFile(file("serial"), "01\n");
-  await writeFile(file("tsa.cnf"), CONFIG(folder));
+  await writeFile(file("tsa.cnf"), CONFIG(folder, digest));
   let count = 0;
   let turn: Promise<unknown> = Promise.resolve();
   const listening = await listenAt((request, response) => {

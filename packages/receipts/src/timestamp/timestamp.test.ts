@@ -154,6 +154,24 @@ test("a true time that another certificate of the same root signed is refused: w
   });
 });
 
+test.each([
+  [{ digest: "sha1" }, "its signature is not over a SHA-2 hash"],
+  [
+    { extension: "1.2.3.4=critical,DER:0500" },
+    "a certificate has a critical extension that is not known",
+  ],
+  [{ extension: "1.2.3.4=DER:0500" }, undefined],
+])("an authority with %o: %s", async (more, reason) => {
+  await withDirectory(async (folder) => {
+    const authority = await startAuthority(folder, undefined, undefined, more);
+    const { url, ca } = authority;
+    const at = { url, anchors: parseTrustAnchors(ca), timeoutMs: 5000 };
+    const asked = await requestTimestamp(at, TEXT, never).catch((error: unknown) => error);
+    await authority.close();
+    expect(asked).toMatchObject(reason === undefined ? { timestamp: {} } : { facts: { reason } });
+  });
+});
+
 test("an authority that cannot sign, a refusal, a slow and an endless response are refused", async () => {
   await withDirectory(async (folder) => {
     const wrong = await startAuthority(await folderIn(folder, "wrong"), "timeStamping,serverAuth");

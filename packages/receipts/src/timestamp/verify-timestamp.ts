@@ -30,6 +30,20 @@ const HASHES: Readonly<Record<string, string>> = {
   "2.16.840.1.101.3.4.2.2": "sha384",
   "2.16.840.1.101.3.4.2.3": "sha512",
 };
+/** The extensions of certificates that are looked at here or by the library. */
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
+  OID.extKeyUsage,
+  "2.5.29.14", // subjectKeyIdentifier
+  "2.5.29.15", // keyUsage
+  "2.5.29.17", // subjectAltName
+  "2.5.29.19", // basicConstraints
+  "2.5.29.30", // nameConstraints
+  "2.5.29.32", // certificatePolicies
+  "2.5.29.33", // policyMappings
+  "2.5.29.35", // authorityKeyIdentifier
+  "2.5.29.36", // policyConstraints
+  "2.5.29.54", // inhibitAnyPolicy
+]);
 /** A token with a chain of certificates has a few kilobytes. */
 export const MAX_TIMESTAMP_BYTES = 64 * 1024;
 
@@ -122,6 +136,8 @@ export async function verifyTimestamp(
     throw invalid("it is not the response to this request");
   }
   if (signed.signerInfos.length !== 1) throw invalid("it does not have one signature");
+  const digest = signed.signerInfos[0]?.digestAlgorithm.algorithmId ?? "";
+  if (!Object.hasOwn(HASHES, digest)) throw invalid("its signature is not over a SHA-2 hash");
   const certificate = await verifySignature(signed, text, anchors, info.genTime);
   assertPurpose(certificate);
   assertSignedAttributes(signed, certificate);
@@ -154,12 +170,22 @@ async function verifySignature(
       },
       engine,
     );
-    if (result.signatureVerified === true && result.signerCertificate instanceof pkijs.Certificate)
-      return result.signerCertificate;
+    const { signatureVerified, signerCertificate, certificatePath } = result;
+    if (signatureVerified === true && signerCertificate instanceof pkijs.Certificate) {
+      if (!certificatePath.some(hasUnknownRule)) return signerCertificate;
+      reason = "a certificate has a critical extension that is not known";
+    }
   } catch (error) {
     reason = (error as Error).message;
   }
   throw invalid(reason);
+}
+
+/** RFC 5280 section 4.2: a certificate with a critical extension that is not understood is rejected. */
+function hasUnknownRule({ extensions }: pkijs.Certificate): boolean {
+  return (
+    extensions?.some(({ critical, extnID }) => critical && !KNOWN_EXTENSIONS.has(extnID)) === true
+  );
 }
 
 /** RFC 3161 section 2.3: the purpose is critical, and the only one. */

@@ -198,6 +198,41 @@ test("an unknown log, a foreign key, a witness key with the log's name, and too 
   });
 });
 
+test("lines that a stranger repeats in a checkpoint do not stop the witness", async () => {
+  await withWitness(async (witness) => {
+    const checkpoint = await checkpointOf(0, 5);
+    const [text = "", line = ""] = checkpoint.split("\n\n");
+    for (const count of [63, 64]) {
+      const body = `old 0\n\n${text}\n\n${line.repeat(count)}`;
+      const { status } = await witness.addCheckpoint(count === 63 ? body : body.replace("0", "5"));
+      expect(status).toBe(200);
+    }
+    expect((await witness.addCheckpoint(await requestOf(5, 0, 9))).status).toBe(200);
+  });
+});
+
+test("a stranger who repeats a log's checkpoints does not use up what the log may send", async () => {
+  await withDirectory(async (directory) => {
+    const state = await openFileState(directory);
+    let now = 1_000_000;
+    const witness = witnessOver({ state, perMinute: 2, clock: () => now });
+    const first = await requestOf(0, 0, 5);
+    const again = await requestOf(5, 0, 5);
+    const cosigned = await witness.addCheckpoint(first);
+    for (let count = 0; count < 100; count += 1) {
+      expect((await witness.addCheckpoint(first)).status).toBe(409);
+      expect(await witness.addCheckpoint(again)).toEqual(cosigned);
+    }
+    expect((await witness.addCheckpoint(await requestOf(5, 0, 9))).status).toBe(200);
+    now += 60_000;
+    await witness.addCheckpoint(await requestOf(9, 0, 9));
+    now += 10_000;
+    const later = await witness.addCheckpoint(await requestOf(9, 0, 9));
+    expect(specCosignatureTimes(`${await checkpointOf(0, 9)}${later.body}`, vkey)).toEqual([1070n]);
+    await state.close();
+  });
+});
+
 test("a damaged state file stops the witness from signing for that log", async () => {
   await withWitness(async (witness, directory) => {
     await witness.addCheckpoint(await requestOf(0, 0, 5));

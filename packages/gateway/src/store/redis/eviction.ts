@@ -2,7 +2,7 @@ import type { RedisConnections } from "./open-redis.js";
 
 /**
  * The eviction policy of a server that may remove keys before their time; `undefined` when it does not, or does not
- * tell. A removed count would open its cap.
+ * tell. A removed count closes the caps.
  */
 export async function findEviction(
   redis: Pick<RedisConnections, "command">,
