@@ -204,6 +204,8 @@ export async function openRedis({
   let timer: NodeJS.Timeout | undefined;
   const checkAgain = (): void => {
     timer = setTimeout(() => {
+      // A failover that Sentinel announces while the client connects ends the client for good: it reconnects only from here.
+      if (client.status === "end") client.connect().catch(() => undefined);
       checking = check().finally(() => {
         if (!isClosed) checkAgain();
       });
