@@ -15,10 +15,10 @@ import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import { GatewayLease } from "./gateway-lease.js";
 import { endLostRun } from "./lost-run.js";
-import { keysOf, StreamCopies } from "./stream-copies.js";
-import { readPage, readTail, StreamFollower } from "./stream-follower.js";
+import { StreamCopies } from "./stream-copies.js";
+import { isNext, readPage, readTail, StreamFollower } from "./stream-follower.js";
 import type { OpenedEntry } from "./stream-follower.js";
-import { createStreamNames } from "./stream-names.js";
+import { createStreamNames, keysOf } from "./stream-names.js";
 import { CLAIM, END_ID, FINISH, RELEASE } from "./stream-scripts.js";
 import { END, StreamSeal } from "./stream-seal.js";
 import { StreamSignals } from "./stream-signals.js";
@@ -298,14 +298,14 @@ export class RedisStreams implements SharedStreams {
 /** Whether Redis has what follows a position, or its gateway may still store it. */
 function hasRest(
   [next]: readonly OpenedEntry[],
-  { after, isRunOver }: Position,
+  position: Position,
   { returnsForever }: ResumeRequest,
 ): boolean {
   if (next === undefined) return true;
-  if (next.texts === undefined) return false;
-  if (!next.isEnd) return next.first <= after + 1;
+  if (next.texts === undefined || !isNext(next, position)) return false;
   // Only the end is left.
-  return !(returnsForever && (isRunOver || next.texts.length === 0));
+  const { isRunOver } = position;
+  return !(next.isEnd && returnsForever && (isRunOver || next.texts.length === 0));
 }
 
 function unreachable(): CountersignError<"ERR_STREAM_UNREACHABLE"> {

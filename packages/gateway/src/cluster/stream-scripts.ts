@@ -7,12 +7,13 @@ export const END_ID = "18446744073709551615-0";
  * Appends entries to the copy of a stream, or begins it again.
  *
  * An entry may only follow the one before it: after a failover some may be lost, and the copy is written again. The
- * copy of a gateway that was taken for dead is closed.
+ * copy of a gateway that was taken for dead is closed; while another one only looks whether it is, the copy waits.
  */
 export const APPEND = createScript(`
 local events, facts, taken = KEYS[1], KEYS[2], KEYS[3]
 local life, before, first = ARGV[1], ARGV[2], ARGV[3]
-if redis.call('EXISTS', taken) == 1 then return 'taken' end
+local claim = redis.call('GET', taken)
+if claim then return claim == 'over' and 'taken' or 'claimed' end
 if before == '' then
   redis.call('DEL', events)
   redis.call('SET', facts, ARGV[4])
@@ -60,6 +61,6 @@ if redis.call('GET', taken) ~= ARGV[1] then return 'lost' end
 redis.call('XADD', events, ARGV[3], 'first', ARGV[4], 'sealed', ARGV[5])
 redis.call('PEXPIRE', events, ARGV[2])
 redis.call('PEXPIRE', facts, ARGV[2])
-redis.call('PEXPIRE', taken, ARGV[6])
+redis.call('SET', taken, 'over', 'PX', ARGV[6])
 return 'ok'
 `);
