@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Access } from "../access/access.js";
 import "../base/errors.js";
 import type { ResumableStream } from "../http/resume/resumable-stream.js";
-import { isHolder, readPosition } from "../http/resume/resume-request.js";
+import { isHolder, readPosition, writePosition } from "../http/resume/resume-request.js";
 import type { Position, ResumeRequest, SharedFacts } from "../http/resume/resume-request.js";
 import type { SharedStream, SharedStreams } from "../http/resume/shared-streams.js";
 import type { StreamCopy } from "../http/resume/stream-copy.js";
@@ -38,6 +37,9 @@ const ENDED_MS = 60_000;
 /** A gateway that is held up for longer than this may write its stream again. */
 const TAKEN_MS = 3_600_000;
 
+/** Ends that a gateway remembers. */
+const MAX_LOST = 1000;
+
 /** What shared streams need of their gateway. */
 export type RedisStreamsParts = {
   readonly redis: RedisConnections;
@@ -68,6 +70,8 @@ export class RedisStreams implements SharedStreams {
   readonly #copies: StreamCopies;
   readonly #signals: StreamSignals;
   readonly #lease: GatewayLease;
+  /** What this gateway signed for lost runs: where Redis did not accept an end, it is written again as it is. */
+  readonly #lost = new Map<string, Promise<string[]>>();
   readonly #followers = new Map<string, StreamFollower>();
   readonly #stopWatching: () => void;
 
@@ -256,7 +260,7 @@ export class RedisStreams implements SharedStreams {
     // This client had the end of the run before it was stored. What it says is no news for other readers.
     if (after > before.last && isRunOver) return true;
     const keys = keysOf(redis, key);
-    const claim = randomUUID();
+    const claim = `claim ${this.#parts.gateway}`;
     if ((await redis.run(CLAIM, keys, [claim, CLAIM_MS, END_ID])) !== "ok") return false;
     // The gateway may have come back between the look at its lease and the claim.
     if (await this.#lease.isAlive(facts.gateway)) {
@@ -267,7 +271,7 @@ export class RedisStreams implements SharedStreams {
     const { last, texts: tail } = await readTail(redis, key, seal);
     const lastText = tail.at(-1);
     const hasFinished = lastText !== undefined && isRunEnd(lastText);
-    const texts = hasFinished ? [] : await endLostRun(this.#context, facts, tail);
+    const texts = hasFinished ? [] : await this.#endLost(key, last, facts, tail);
     const sealed = seal.sealEvents({ first: last + 1, last: END }, texts);
     await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, last + 1, sealed, TAKEN_MS]);
     this.#wakeAll(key);
@@ -278,6 +282,24 @@ export class RedisStreams implements SharedStreams {
       "the gateway of a resumed stream is gone; its run ended with an error",
     );
     return false;
+  }
+
+  /** Signs once for the end of a lost run after an event. */
+  #endLost(
+    key: string,
+    last: number,
+    facts: StoredFacts,
+    tail: readonly string[],
+  ): Promise<string[]> {
+    const place = writePosition(key, last);
+    const known = this.#lost.get(place);
+    if (known !== undefined) return known;
+    const texts = endLostRun(this.#context, facts, tail);
+    this.#lost.set(place, texts);
+    texts.catch(() => this.#lost.delete(place));
+    const [oldest] = this.#lost.keys();
+    if (this.#lost.size > MAX_LOST && oldest !== undefined) this.#lost.delete(oldest);
+    return texts;
   }
 
   #refuse(reason: "changed" | "missing"): void {

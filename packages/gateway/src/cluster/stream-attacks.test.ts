@@ -9,7 +9,7 @@ import type { ReadFrame } from "../testing/stream-reader.js";
 import { ask, comeBack, createTalker, noticed, textOf, typesOf } from "../testing/talker.js";
 import type { Talker } from "../testing/talker.js";
 import { keysOf } from "./stream-names.js";
-import { CLAIM, END_ID, RELEASE } from "./stream-scripts.js";
+import { CLAIM, END_ID, FINISH, RELEASE } from "./stream-scripts.js";
 
 const WAIT = { timeout: 15_000, interval: 20 };
 
@@ -116,6 +116,35 @@ test("a gateway that was taken for dead ends its run too: nothing follows the er
     await late.closed;
     expect(late.frames).toEqual([error]);
   }
+}, 30_000);
+
+test("an error that Redis does not accept at first is signed for once, however many clients wait for it", async () => {
+  const talker = createTalker(4);
+  const { first, second } = await start(talker);
+  talker.upTo(2);
+  const began = await ask(first);
+  await expect.poll(() => began.frames.length).toBe(4);
+  await stored(first);
+  began.tear();
+  await first.cutOff();
+  const [, , taken] = keysOf(second.redis, keyOf(began.frames[0]));
+  const { run } = second.redis;
+  let failures = 0;
+  // Redis loses the claim, and with it the end.
+  Object.assign(second.redis, {
+    run: async (...call: Parameters<typeof run>) => {
+      if (call[0] === FINISH && failures < 3) {
+        failures += 1;
+        await second.redis.command("DEL", taken);
+      }
+      return run(...call);
+    },
+  });
+  const readers = await Promise.all(began.frames.map((frame) => comeBack(second, frame)));
+  await Promise.all(readers.map(({ closed }) => closed));
+  expect(failures).toBe(3);
+  for (const { frames } of readers) expect(typesOf(frames).at(-1)).toBe("RUN_ERROR");
+  expect(second.recorder.drafts).toHaveLength(1);
 }, 30_000);
 
 test("a repeated signal takes no stream from its client", async () => {

@@ -38,13 +38,17 @@ if redis.call('EXISTS', facts) == 0 then return false end
 return redis.call('XRANGE', events, '(' .. ARGV[1], '+', 'COUNT', ARGV[2])
 `);
 
-/** Claims the copy of a gateway that is gone, for the time that the end of its stream takes. */
+/** Claims the copy of a gateway that is gone, for the time that the end of its stream takes, or claims it for longer. */
 export const CLAIM = createScript(`
 local events, facts, taken = KEYS[1], KEYS[2], KEYS[3]
 if redis.call('EXISTS', facts) == 0 then return 'gone' end
 local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)
 if last[1] and last[1][1] == ARGV[3] then return 'ended' end
 if redis.call('SET', taken, ARGV[1], 'NX', 'PX', ARGV[2]) then return 'ok' end
+if redis.call('GET', taken) == ARGV[1] then
+  redis.call('PEXPIRE', taken, ARGV[2])
+  return 'ok'
+end
 return 'other'
 `);
 
