@@ -183,6 +183,14 @@ test("a client that reads slowly at another gateway gets the whole stream, long 
   const passed = await comeBack(second, began.frames.at(-1));
   await noticedRemote(first);
   passed.pause();
+  const warnings: string[] = [];
+  const warned = ({ message }: Error): void => void warnings.push(message);
+  process.on("warning", warned);
+  ends.push(() => process.off("warning", warned));
+  for (let word = 1; word <= 400; word += 5) {
+    talker.upTo(word);
+    await stored(first);
+  }
   talker.upTo(400);
   await expect.poll(() => first.gateway.context.sessions.openRuns().length, WAIT).toBe(0);
   await new Promise((resolve) => setTimeout(resolve, 3000));
@@ -190,6 +198,8 @@ test("a client that reads slowly at another gateway gets the whole stream, long 
   await passed.closed;
   expect(typesOf(passed.frames).at(-1)).toBe("RUN_FINISHED");
   expect(passed.frames).toHaveLength(401);
+  // Each piece of news would otherwise wait for the connection once more.
+  expect(warnings.filter((text) => text.includes("added to [Socket]"))).toEqual([]);
 }, 30_000);
 
 function noticedRemote({ gateway }: LinkedGateway): Promise<void> {

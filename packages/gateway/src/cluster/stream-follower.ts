@@ -127,6 +127,8 @@ export class StreamFollower {
   #reported = 0;
   #wake: (() => void) | undefined;
   #hasNews = false;
+  /** While the connection is behind. */
+  #draining: Promise<void> | undefined;
 
   constructor(
     stream: string,
@@ -152,7 +154,8 @@ export class StreamFollower {
   /** The stream has new events. */
   wake(): void {
     this.#hasNews = true;
-    this.#wake?.();
+    // News is no reason to look whether a slow connection has room.
+    if (this.#draining === undefined) this.#wake?.();
   }
 
   /** Closes the connection: a later one has the stream, or this gateway stops. */
@@ -166,7 +169,8 @@ export class StreamFollower {
     let respondedAt = performance.now();
     while (!this.#isClosed) {
       if (this.#reader.isSlow) {
-        await this.#pause(LOOK_MS, this.#reader.drained());
+        this.#draining ??= this.#reader.drained().then(() => this.#drained());
+        await this.#pause(LOOK_MS);
         this.#report();
         continue;
       }
@@ -239,15 +243,18 @@ export class StreamFollower {
     this.#port.report(this.id, this.#after, false);
   }
 
-  async #pause(milliseconds: number, until?: Promise<void>): Promise<void> {
+  #drained(): void {
+    this.#draining = undefined;
+    this.#wake?.();
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
-      const wake = (): void => {
+      this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
-      this.#wake = wake;
-      void until?.then(wake);
     });
     this.#wake = undefined;
   }
