@@ -273,9 +273,17 @@ export class RedisStreams implements SharedStreams {
     const hasFinished = lastText !== undefined && isRunEnd(lastText);
     const texts = hasFinished ? [] : await this.#endLost(key, last, facts, tail);
     const sealed = seal.sealEvents({ first: last + 1, last: END }, texts);
-    await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, last + 1, sealed, TAKEN_MS]);
+    const result = await redis.run(FINISH, keys, [
+      claim,
+      ENDED_MS,
+      END_ID,
+      last + 1,
+      sealed,
+      TAKEN_MS,
+    ]);
     this.#wakeAll(key);
-    if (hasFinished) return false;
+    // Several readers here may have come to the same end.
+    if (hasFinished || result !== "ok") return false;
     this.#context.telemetry.sharedStreams.results.add("lost");
     this.#context.journal.warn(
       { code: "STREAM_GATEWAY_LOST", gateway: facts.gateway, run: facts.run.runId },

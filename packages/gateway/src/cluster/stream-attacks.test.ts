@@ -145,6 +145,8 @@ test("an error that Redis does not accept at first is signed for once, however m
   expect(failures).toBe(3);
   for (const { frames } of readers) expect(typesOf(frames).at(-1)).toBe("RUN_ERROR");
   expect(second.recorder.drafts).toHaveLength(1);
+  const { results } = second.gateway.context.telemetry.sharedStreams;
+  expect([...results.entries()]).toContainEqual(["lost", "", 1]);
 }, 30_000);
 
 test("a repeated signal takes no stream from its client", async () => {
