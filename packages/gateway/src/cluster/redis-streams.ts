@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Access } from "../access/access.js";
 import "../base/errors.js";
 import type { ResumableStream } from "../http/resume/resumable-stream.js";
-import { isHolder, readPosition } from "../http/resume/resume-request.js";
+import { isHolder, readPosition, writePosition } from "../http/resume/resume-request.js";
 import type { Position, ResumeRequest, SharedFacts } from "../http/resume/resume-request.js";
 import type { SharedStream, SharedStreams } from "../http/resume/shared-streams.js";
 import type { StreamCopy } from "../http/resume/stream-copy.js";
@@ -15,10 +14,10 @@ import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 import { GatewayLease } from "./gateway-lease.js";
 import { endLostRun } from "./lost-run.js";
-import { keysOf, StreamCopies } from "./stream-copies.js";
-import { readPage, readTail, StreamFollower } from "./stream-follower.js";
+import { StreamCopies } from "./stream-copies.js";
+import { isNext, readPage, readTail, StreamFollower } from "./stream-follower.js";
 import type { OpenedEntry } from "./stream-follower.js";
-import { createStreamNames } from "./stream-names.js";
+import { createStreamNames, keysOf } from "./stream-names.js";
 import { CLAIM, END_ID, FINISH, RELEASE } from "./stream-scripts.js";
 import { END, StreamSeal } from "./stream-seal.js";
 import { StreamSignals } from "./stream-signals.js";
@@ -37,6 +36,9 @@ const ENDED_MS = 60_000;
 
 /** A gateway that is held up for longer than this may write its stream again. */
 const TAKEN_MS = 3_600_000;
+
+/** Ends that a gateway remembers. */
+const MAX_LOST = 1000;
 
 /** What shared streams need of their gateway. */
 export type RedisStreamsParts = {
@@ -68,6 +70,8 @@ export class RedisStreams implements SharedStreams {
   readonly #copies: StreamCopies;
   readonly #signals: StreamSignals;
   readonly #lease: GatewayLease;
+  /** What this gateway signed for lost runs: where Redis did not accept an end, it is written again as it is. */
+  readonly #lost = new Map<string, Promise<string[]>>();
   readonly #followers = new Map<string, StreamFollower>();
   readonly #stopWatching: () => void;
 
@@ -256,7 +260,7 @@ export class RedisStreams implements SharedStreams {
     // This client had the end of the run before it was stored. What it says is no news for other readers.
     if (after > before.last && isRunOver) return true;
     const keys = keysOf(redis, key);
-    const claim = randomUUID();
+    const claim = `claim ${this.#parts.gateway}`;
     if ((await redis.run(CLAIM, keys, [claim, CLAIM_MS, END_ID])) !== "ok") return false;
     // The gateway may have come back between the look at its lease and the claim.
     if (await this.#lease.isAlive(facts.gateway)) {
@@ -267,17 +271,43 @@ export class RedisStreams implements SharedStreams {
     const { last, texts: tail } = await readTail(redis, key, seal);
     const lastText = tail.at(-1);
     const hasFinished = lastText !== undefined && isRunEnd(lastText);
-    const texts = hasFinished ? [] : await endLostRun(this.#context, facts, tail);
+    const texts = hasFinished ? [] : await this.#endLost(key, last, facts, tail);
     const sealed = seal.sealEvents({ first: last + 1, last: END }, texts);
-    await redis.run(FINISH, keys, [claim, ENDED_MS, END_ID, last + 1, sealed, TAKEN_MS]);
+    const result = await redis.run(FINISH, keys, [
+      claim,
+      ENDED_MS,
+      END_ID,
+      last + 1,
+      sealed,
+      TAKEN_MS,
+    ]);
     this.#wakeAll(key);
-    if (hasFinished) return false;
+    // Several readers here may have come to the same end.
+    if (hasFinished || result !== "ok") return false;
     this.#context.telemetry.sharedStreams.results.add("lost");
     this.#context.journal.warn(
       { code: "STREAM_GATEWAY_LOST", gateway: facts.gateway, run: facts.run.runId },
       "the gateway of a resumed stream is gone; its run ended with an error",
     );
     return false;
+  }
+
+  /** Signs once for the end of a lost run after an event. */
+  #endLost(
+    key: string,
+    last: number,
+    facts: StoredFacts,
+    tail: readonly string[],
+  ): Promise<string[]> {
+    const place = writePosition(key, last);
+    const known = this.#lost.get(place);
+    if (known !== undefined) return known;
+    const texts = endLostRun(this.#context, facts, tail);
+    this.#lost.set(place, texts);
+    texts.catch(() => this.#lost.delete(place));
+    const [oldest] = this.#lost.keys();
+    if (this.#lost.size > MAX_LOST && oldest !== undefined) this.#lost.delete(oldest);
+    return texts;
   }
 
   #refuse(reason: "changed" | "missing"): void {
@@ -298,14 +328,14 @@ export class RedisStreams implements SharedStreams {
 /** Whether Redis has what follows a position, or its gateway may still store it. */
 function hasRest(
   [next]: readonly OpenedEntry[],
-  { after, isRunOver }: Position,
+  position: Position,
   { returnsForever }: ResumeRequest,
 ): boolean {
   if (next === undefined) return true;
-  if (next.texts === undefined) return false;
-  if (!next.isEnd) return next.first <= after + 1;
+  if (next.texts === undefined || !isNext(next, position)) return false;
   // Only the end is left.
-  return !(returnsForever && (isRunOver || next.texts.length === 0));
+  const { isRunOver } = position;
+  return !(next.isEnd && returnsForever && (isRunOver || next.texts.length === 0));
 }
 
 function unreachable(): CountersignError<"ERR_STREAM_UNREACHABLE"> {

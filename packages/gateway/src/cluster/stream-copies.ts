@@ -5,6 +5,8 @@ import type { SharedFacts } from "../http/resume/resume-request.js";
 import type { StreamCopy } from "../http/resume/stream-copy.js";
 import type { StreamReader } from "../http/resume/stream-reader.js";
 import type { RedisConnections, RedisValue } from "../store/redis/open-redis.js";
+import { readTail } from "./stream-follower.js";
+import { keysOf } from "./stream-names.js";
 import { APPEND, END_ID } from "./stream-scripts.js";
 import { END, StreamSeal } from "./stream-seal.js";
 import type { StreamSignal, StreamSignals } from "./stream-signals.js";
@@ -16,6 +18,8 @@ const RENEW_MS = 5000;
 /** Renewals are spread, so that thousands of streams are not renewed in one moment. */
 const TICK_MS = 250;
 const MAX_RENEWED = 500;
+/** Readers of one stream whose ids are kept. */
+const MAX_READERS = 1000;
 /** A reader at another gateway says every second where it is. */
 const SILENT_MS = 4000;
 /** Bytes of one entry, so that a reader need not hold a whole stream. */
@@ -23,12 +27,6 @@ const MAX_ENTRY_BYTES = 64 * 1024;
 /** How long a copy waits after Redis did not accept it; each further time twice as long. */
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
-
-/** The keys of a stream, at one node of a Cluster. */
-export function keysOf(redis: RedisConnections, stream: string): [string, string, string] {
-  const tag = `stream/${stream}`;
-  return [redis.key(tag, "events"), redis.key(tag, "facts"), redis.key(tag, "taken")];
-}
 
 /** What a {@link StreamCopies} needs. */
 export type StreamCopiesOptions = {
@@ -85,11 +83,12 @@ export class StreamCopies {
   }
 
   receive(signal: StreamSignal): void {
-    if (signal.kind === "left") this.#readers.get(signal.reader)?.gone.abort();
+    if (signal.kind === "left") this.#readers.get(signal.reader)?.leave();
     if (signal.kind !== "reader") return;
     const { reader: id, stream: key, gateway, after, isViewer, isNew } = signal;
     const known = this.#readers.get(id);
-    const stream = this.#copies.get(key)?.stream;
+    const copy = this.#copies.get(key);
+    const stream = copy?.stream;
     if (known !== undefined) {
       known.seenAt = performance.now();
       if (after > known.confirmed) {
@@ -99,17 +98,22 @@ export class StreamCopies {
       return;
     }
     const hasRoom = !isViewer || stream?.hasRoomForViewer === true;
-    // An ended stream needs no readers: its copy has everything.
-    if (stream?.isOver === true) return;
+    // An ended stream waits for its readers, but does not need them: its copy has everything.
+    if (stream?.isOver === true && !stream.canResumeFrom(after)) return;
+    // A signal that is repeated brings no reader back.
+    const former = copy?.readers.get(id);
+    const takesOver = isNew && former === undefined;
     // The signal of a new reader may be lost: a later one counts, unless another connection has the stream by now.
-    const mayAttach = isNew || isViewer || stream?.isDisconnected === true;
-    if (stream === undefined || !mayAttach || !hasRoom || !stream.canResumeFrom(after)) {
+    const mayAttach =
+      former !== "left" && (takesOver || isViewer || stream?.isDisconnected === true);
+    if (copy === undefined || !stream?.canResumeFrom(after) || !mayAttach || !hasRoom) {
       this.#options.signals().send(gateway, { kind: "displaced", reader: id });
       return;
     }
-    const reader = new RemoteReader(key, gateway, after, () => {
-      this.#options.signals().send(gateway, { kind: "displaced", reader: id });
-      reader.gone.abort();
+    copy.meet(id, "known");
+    const reader = new RemoteReader(key, gateway, after, {
+      leave: () => copy.meet(id, "left"),
+      hangUp: () => this.#options.signals().send(gateway, { kind: "displaced", reader: id }),
     });
     this.#readers.set(id, reader);
     reader.gone.addEventListener("abort", () => this.#readers.delete(id));
@@ -179,13 +183,29 @@ class RemoteReader implements StreamReader {
   readonly gateway: string;
   confirmed: number;
   seenAt = performance.now();
-  readonly hangUp: () => void;
+  readonly #on: { leave(): void; hangUp(): void };
 
-  constructor(stream: string, gateway: string, after: number, hangUp: () => void) {
+  constructor(
+    stream: string,
+    gateway: string,
+    after: number,
+    on: { leave(): void; hangUp(): void },
+  ) {
     this.stream = stream;
     this.gateway = gateway;
     this.confirmed = after;
-    this.hangUp = hangUp;
+    this.#on = on;
+  }
+
+  /** It has left for good, unlike one that is silent for a while. */
+  leave(): void {
+    this.#on.leave();
+    this.gone.abort();
+  }
+
+  hangUp(): void {
+    this.#on.hangUp();
+    this.leave();
   }
 
   begin(): void {}
@@ -202,6 +222,8 @@ class Copy implements StreamCopy {
   readonly stream: ResumableStream;
   /** When Redis last had the copy, or did not accept it. */
   writtenAt = performance.now();
+  /** Readers that the stream has or had: whoever can write to Redis can repeat their signals. */
+  readonly readers = new Map<string, "known" | "left">();
   readonly #facts: SharedFacts;
   readonly #options: StreamCopiesOptions;
   readonly #on: { changed(): void; stored(): void; removed(): void };
@@ -240,6 +262,12 @@ class Copy implements StreamCopy {
     return (
       this.#stored === this.stream.events.next - 1 && (!this.stream.isOver || this.#isEndStored)
     );
+  }
+
+  meet(reader: string, state: "known" | "left"): void {
+    this.readers.set(reader, state);
+    const [oldest] = this.readers.keys();
+    if (this.readers.size > MAX_READERS && oldest !== undefined) this.readers.delete(oldest);
   }
 
   update(): void {
@@ -328,8 +356,12 @@ class Copy implements StreamCopy {
       facts,
       ...values,
     ]);
+    if (result === "claimed") throw new TypeError("another gateway looks for this one");
     if (result === "taken") {
       this.#isTaken = true;
+      // Anyone in Redis can write that the stream was taken, but only a gateway its end.
+      const { isEnded } = await readTail(redis, this.stream.key, this.#seal);
+      if (isEnded) this.stream.endedElsewhere();
       return false;
     }
     if (result === "gap") {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Signal } from "@countersign/core";
+import type { Position } from "../http/resume/resume-request.js";
 import { isRunEnd } from "../http/resume/stream-reader.js";
 import type { StreamReader } from "../http/resume/stream-reader.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
-import { keysOf } from "./stream-copies.js";
+import { keysOf } from "./stream-names.js";
 import { END_ID, READ } from "./stream-scripts.js";
 import { END } from "./stream-seal.js";
 import type { StreamSeal } from "./stream-seal.js";
@@ -67,9 +68,21 @@ export async function readTail(
   const newest = entries.at(-1);
   return {
     last: newest === undefined ? 0 : newest.first + (newest.texts?.length ?? 0) - 1,
-    isEnded: newest?.isEnd === true,
+    isEnded: newest?.isEnd === true && newest.texts !== undefined,
     texts: entries.flatMap(({ texts = [] }) => texts),
   };
+}
+
+/**
+ * Whether an entry has what follows a position. An end says after which event it is, so that nobody can remove events
+ * before it: a client that misses some, or has some that the end does not know, is not told that it has everything.
+ */
+export function isNext(
+  { first, isEnd, texts }: OpenedEntry,
+  { after, isRunOver }: Pick<Position, "after" | "isRunOver">,
+): boolean {
+  if (first > after + 1) return false;
+  return !isEnd || texts?.length !== 0 || isRunOver || after < first;
 }
 
 function openEntry(seal: StreamSeal, [id, fields]: RawEntry): OpenedEntry {
@@ -114,6 +127,8 @@ export class StreamFollower {
   #reported = 0;
   #wake: (() => void) | undefined;
   #hasNews = false;
+  /** While the connection is behind. */
+  #draining: Promise<void> | undefined;
 
   constructor(
     stream: string,
@@ -139,7 +154,8 @@ export class StreamFollower {
   /** The stream has new events. */
   wake(): void {
     this.#hasNews = true;
-    this.#wake?.();
+    // News is no reason to look whether a slow connection has room.
+    if (this.#draining === undefined) this.#wake?.();
   }
 
   /** Closes the connection: a later one has the stream, or this gateway stops. */
@@ -153,7 +169,8 @@ export class StreamFollower {
     let respondedAt = performance.now();
     while (!this.#isClosed) {
       if (this.#reader.isSlow) {
-        await this.#pause(LOOK_MS, this.#reader.drained());
+        this.#draining ??= this.#reader.drained().then(() => this.#drained());
+        await this.#pause(LOOK_MS);
         this.#report();
         continue;
       }
@@ -190,8 +207,10 @@ export class StreamFollower {
   }
 
   #take(entries: readonly OpenedEntry[]): void {
-    for (const { first, isEnd, texts } of entries) {
-      if (texts === undefined || (!isEnd && first > this.#after + 1)) {
+    for (const entry of entries) {
+      const { first, isEnd, texts } = entry;
+      const place = { after: this.#after, isRunOver: this.#isRunOver };
+      if (texts === undefined || !isNext(entry, place)) {
         this.#port.refused(texts === undefined ? "changed" : "missing");
         this.hangUp();
         return;
@@ -224,15 +243,18 @@ export class StreamFollower {
     this.#port.report(this.id, this.#after, false);
   }
 
-  async #pause(milliseconds: number, until?: Promise<void>): Promise<void> {
+  #drained(): void {
+    this.#draining = undefined;
+    this.#wake?.();
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
-      const wake = (): void => {
+      this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
-      this.#wake = wake;
-      void until?.then(wake);
     });
     this.#wake = undefined;
   }

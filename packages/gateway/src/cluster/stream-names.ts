@@ -1,5 +1,6 @@
 import { decodeBase64Url, encodeBase64Url } from "@countersign/core";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { RedisConnections } from "../store/redis/open-redis.js";
 
 /** Unguessable, so that without access control only the stream's own client can resume it. */
 const RANDOM_BYTES = 18;
@@ -29,4 +30,10 @@ export function createStreamNames(key: Uint8Array): StreamNames {
       return timingSafeEqual(bytes.subarray(-SEAL_BYTES), sealOf(bytes.subarray(0, -SEAL_BYTES)));
     },
   };
+}
+
+/** The keys of a stream, at one node of a Cluster. */
+export function keysOf(redis: RedisConnections, stream: string): [string, string, string] {
+  const tag = `stream/${stream}`;
+  return [redis.key(tag, "events"), redis.key(tag, "facts"), redis.key(tag, "taken")];
 }

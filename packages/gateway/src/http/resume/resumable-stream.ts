@@ -7,6 +7,7 @@ import { BufferedEvents } from "./buffered-events.js";
 import type { HolderFacts } from "./resume-request.js";
 import type { OpenedRun } from "../../runs/start-run.js";
 import type { StreamCopy } from "./stream-copy.js";
+import { isRunEnd } from "./stream-reader.js";
 import type { StreamReader } from "./stream-reader.js";
 
 /**
@@ -112,6 +113,12 @@ export class ResumableStream implements ClientSink {
     return this.#run !== undefined && !this.#isExpired && this.events.after(after) !== undefined;
   }
 
+  /** Whether this event may have ended a run: the end that a client got may be another gateway's. */
+  mayHaveEndedRun(number: number): boolean {
+    const text = this.events.after(number - 1)?.[0];
+    return text === undefined || isRunEnd(text);
+  }
+
   /** Whether no event follows this number, now or later. */
   isAtEnd(after: number): boolean {
     return this.#isOver && this.events.next === after + 1;
@@ -183,8 +190,14 @@ export class ResumableStream implements ClientSink {
     this.#trim();
   }
 
+  /** Another gateway took this one for dead, and ended the stream: nothing may follow what it told the client. */
+  endedElsewhere(): void {
+    this.#expire();
+  }
+
   /** A reader has confirmed events, so that the buffer may drop them. */
   confirmed(): void {
+    if (this.#isOver) for (const attached of this.#attached) this.#write(attached);
     this.#trim();
     this.#wake();
   }
@@ -214,7 +227,11 @@ export class ResumableStream implements ClientSink {
     this.#stopCounting();
     this.#copy?.update();
     for (const attached of this.#attached) this.#write(attached);
-    if (this.#pool.isFull) this.#expire();
+    // A reader elsewhere has only the copy.
+    const isReadElsewhere = [...this.#attached].some(
+      ({ reader }) => reader.confirmed !== undefined,
+    );
+    if (this.#pool.isFull && !isReadElsewhere) this.#expire();
   }
 
   /** The connection at whose speed the run goes. */
@@ -274,7 +291,8 @@ export class ResumableStream implements ClientSink {
       reader.write(attached.written + 1, missed);
       attached.written += missed.length;
     }
-    if (this.#isOver) this.#endOn(attached);
+    // A reader elsewhere may still read the copy.
+    if (this.#isOver && confirmedBy(attached) >= attached.written) this.#endOn(attached);
   }
 
   /** Writes the end. A connection that received everything does not disconnect, so the grace period begins here. */

@@ -68,12 +68,14 @@ export class ResumableStreams implements StreamPool {
    * behind the ticket must be valid.
    */
   findPosition(request: ResumeRequest): StreamPosition | undefined {
-    const { key = "", after = 0 } = readPosition(request.lastEventId) ?? {};
+    const position = readPosition(request.lastEventId);
+    const { key = "", after = 0 } = position ?? {};
     const stream = this.#streams.get(key);
     if (stream === undefined) return undefined;
     const isTicketValid = (): boolean => stream.holder.grant?.isValid() !== false;
     if (!isHolder(stream.holder, request, isTicketValid)) return undefined;
     if (!stream.canResumeFrom(after)) return undefined;
+    if (position?.isRunOver === true && !stream.mayHaveEndedRun(after)) return undefined;
     if (request.isViewer && !stream.hasRoomForViewer) return undefined;
     return request.returnsForever && stream.isAtEnd(after) ? undefined : { stream, after };
   }
