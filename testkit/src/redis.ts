@@ -188,7 +188,8 @@ async function startServer(options: RedisOptions): Promise<RunningRedis> {
   const server = await runProcess(program, [config], directory, async () => {
     if ((await cli("PING")) !== "PONG") return false;
     if (replicaOf === undefined) return true;
-    return (await cli("INFO", "replication")).includes("master_link_status:up");
+    const seen = await replicaOf.cli("INFO", "replication");
+    return seen.includes(`port=${port},state=online`);
   });
   const login = user === undefined ? "" : `${user.name}:${user.password}@`;
   return {

@@ -224,7 +224,10 @@ test("behind Sentinel, the gateway follows the primary", async () => {
     replicas: 1,
   });
   const key = redis.key("shared", "a");
-  expect(await redis.runReplicated(PUT, [key], ["1"])).toBe("1");
+  // A new replica confirms only after its first acknowledgement, up to a second later.
+  const put = (): Promise<unknown> =>
+    redis.runReplicated(PUT, [key], ["1"]).catch(({ message }: Error) => message);
+  await expect.poll(put, { timeout: 5000 }).toBe("1");
   await primary.crash();
   await expect.poll(() => replica.cli("ROLE"), { timeout: 20_000 }).toContain("master");
   await expect.poll(() => redis.isUp && redis.isListening, { timeout: 15_000 }).toBe(true);
