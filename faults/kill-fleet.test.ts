@@ -16,7 +16,7 @@ const WORDS = scaled(40, 200);
 const EVERY_MS = 15;
 const PATH = "/agents/support?reconnect=1";
 
-/** An agent that says its words; a run named `long` says them until somebody hangs up. */
+/** An agent that says its words; a run named `long` says them until its connection closes. */
 async function startAgent(): Promise<FakeAgent> {
   const agent = await startFakeAgent((request) => {
     if (idsOf(request).runId.startsWith("long")) return chatter(request, EVERY_MS);
@@ -39,7 +39,7 @@ async function startAgent(): Promise<FakeAgent> {
   return agent;
 }
 
-/** Starts a run, or goes on with it after its last event. */
+/** Starts a run, or resumes it after its last event. */
 function listen({ url }: GatewayProcess, runId: string, lastId?: string): ClientRun {
   const headers = lastId === undefined ? {} : { "last-event-id": lastId };
   return openRun(url, { threadId: `t-${runId}`, runId, path: PATH, headers });

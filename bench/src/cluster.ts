@@ -1,6 +1,6 @@
 /**
  * Several gateways on one PostgreSQL, with and without Redis: what a gateway more adds and costs, beside one gateway and a
- * bare pipe, in one sitting.
+ * bare pipe, in one run.
  *
  * npm run bench -- cluster [--quick] [--gateways 1,2,4]
  */

@@ -1,5 +1,5 @@
 /**
- * Receipts appended to PostgreSQL beside a plain table of the same rows, by turns in one sitting:
+ * Receipts appended to PostgreSQL beside a plain table of the same rows, by turns in one run:
  * one gateway's log, two that share a log, and the same of another checkout.
  *
  * npm run bench -- postgres [--beside CHECKOUT] [--rounds N] [--entries N] [--sign each]

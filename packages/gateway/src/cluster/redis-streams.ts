@@ -40,7 +40,7 @@ const TAKEN_MS = 3_600_000;
 /** Ends that a gateway remembers. */
 const MAX_LOST = 1000;
 
-/** What shared streams need of their gateway. */
+/** The parts of a gateway that shared streams use. */
 export type RedisStreamsParts = {
   readonly redis: RedisConnections;
   /** The name of this gateway. */
@@ -70,7 +70,7 @@ export class RedisStreams implements SharedStreams {
   readonly #copies: StreamCopies;
   readonly #signals: StreamSignals;
   readonly #lease: GatewayLease;
-  /** What this gateway signed for lost runs: where Redis did not accept an end, it is written again as it is. */
+  /** The ends that this gateway signed for lost runs: where Redis did not accept an end, it is written again as it is. */
   readonly #lost = new Map<string, Promise<string[]>>();
   readonly #followers = new Map<string, StreamFollower>();
   readonly #stopWatching: () => void;
@@ -257,7 +257,7 @@ export class RedisStreams implements SharedStreams {
     if (!(await this.#lease.isGone(facts.gateway))) return false;
     const { redis } = this.#parts;
     const before = await readTail(redis, key, seal);
-    // This client had the end of the run before it was stored. What it says is no news for other readers.
+    // This client had the end of the run before it was stored. Its position tells other readers nothing new.
     if (after > before.last && isRunOver) return true;
     const keys = keysOf(redis, key);
     const claim = `claim ${this.#parts.gateway}`;

@@ -28,7 +28,7 @@ const MAX_ENTRY_BYTES = 64 * 1024;
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 
-/** What a {@link StreamCopies} needs. */
+/** Options of {@link StreamCopies}. */
 export type StreamCopiesOptions = {
   readonly redis: RedisConnections;
   readonly key: Uint8Array;
@@ -222,7 +222,7 @@ class Copy implements StreamCopy {
   readonly stream: ResumableStream;
   /** When Redis last had the copy, or did not accept it. */
   writtenAt = performance.now();
-  /** Readers that the stream has or had: whoever can write to Redis can repeat their signals. */
+  /** Readers that the stream has or had: an attacker who can write to Redis can repeat their signals. */
   readonly readers = new Map<string, "known" | "left">();
   readonly #facts: SharedFacts;
   readonly #options: StreamCopiesOptions;

@@ -74,8 +74,8 @@ export async function readTail(
 }
 
 /**
- * Whether an entry has what follows a position. An end says after which event it is, so that nobody can remove events
- * before it: a client that misses some, or has some that the end does not know, is not told that it has everything.
+ * Whether an entry has what follows a position. An end names the event before it, so that removed events are found: a client that
+ * misses some, or has some that the end does not know, is not told that it has everything.
  */
 export function isNext(
   { first, isEnd, texts }: OpenedEntry,
@@ -99,7 +99,7 @@ function openEntry(seal: StreamSeal, [id, fields]: RawEntry): OpenedEntry {
   return { first, isEnd, texts };
 }
 
-/** What a follower tells its gateway. */
+/** The events of a follower, for its gateway. */
 export type FollowerPort = {
   readonly redis: RedisConnections;
   readonly seal: StreamSeal;
@@ -154,7 +154,7 @@ export class StreamFollower {
   /** The stream has new events. */
   wake(): void {
     this.#hasNews = true;
-    // News is no reason to look whether a slow connection has room.
+    // News does not make a slow connection faster.
     if (this.#draining === undefined) this.#wake?.();
   }
 

@@ -3,7 +3,7 @@ import { createTicketSeal } from "../access/ticket-seal.js";
 import type { RedisConnections } from "../store/redis/open-redis.js";
 
 /**
- * What gateways tell each other about a stream. A signal may be lost: readers repeat where they are, and look for new
+ * Signals between gateways about a stream. A signal may be lost: readers repeat where they are, and look for new
  * events from time to time.
  */
 export type StreamSignal =

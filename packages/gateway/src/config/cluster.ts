@@ -27,7 +27,7 @@ export const CLUSTER_SCHEMA: JsonSchema = closed(
       "redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, several HOST:PORT with commas; ${NAME} takes the value of an environment variable",
       4096,
     ),
-    kind: choice("What answers at the addresses; server when left out", KINDS),
+    kind: choice("Kind of service at the addresses; server when left out", KINDS),
     sentinel: closed(
       "How the gateway finds the primary at Sentinel",
       {

@@ -8,7 +8,7 @@ import type { ListenLimits } from "../base/limits.js";
 import type { RedisOptions } from "../store/redis/redis-options.js";
 import type { UpstreamTarget } from "../agent/upstream.js";
 
-/** What happens while the log has entries that no witnessed checkpoint covers in time. */
+/** Behaviour while the log has entries that no witnessed checkpoint covers in time. */
 export type OnMissing = "report" | "stop";
 
 /** The witnesses of the log. */

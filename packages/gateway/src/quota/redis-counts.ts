@@ -5,7 +5,7 @@ import type { CountRequest, CountResult, CountStore, WindowLimit } from "./count
 import type { KeyedCountRequest } from "./count-store.js";
 import { createCountScript } from "./redis-count-script.js";
 
-/** What the counts need from the connections. */
+/** The connections that the counts use. */
 export type CountConnections = Pick<
   RedisConnections,
   "key" | "runReplicated" | "command" | "onChange"
@@ -76,11 +76,11 @@ export async function openRedisCounts({
     const values = [gateway, seen, isFirst ? 1 : 0, ...requests.flatMap(valuesOf)];
     const reply = (await redis.runReplicated(script, [server, ...keys], values)) as string[];
     const [state, lost, seq, isLoss, ...numbers] = reply;
-    // A loss that another gateway found before this start is no news.
+    // Another gateway reported a loss from before this start.
     if (isLoss === "1" || Number(lost) > (knownLoss ?? Number(lost))) onLoss();
     knownLoss = Number(lost);
     if (state === "quiet") throw unavailable("Redis was restarted or replaced; counts are checked");
-    // Only after the replicas have it: an answer that does not count must not be missed.
+    // Only after the replicas have it: a lost response must not count.
     seen = Math.max(seen, Number(seq));
     return requests.map((_, index) => ({
       given: Number(numbers[3 * index]),

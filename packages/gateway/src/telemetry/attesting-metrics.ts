@@ -1,7 +1,7 @@
 import type { MetricName } from "./catalogue.js";
 import type { Sample } from "./exposition.js";
 
-/** What third parties attested; a part that is off is `undefined`. */
+/** Attestations of third parties; a part that is off is `undefined`. */
 export type AttestingFigures = {
   readonly witnessing?: {
     /** Of the newest checkpoint with enough cosignatures. */

@@ -7,7 +7,7 @@ import {
   parseJson,
 } from "@countersign/core";
 
-/** What third parties attested about checkpoints of a log. Nothing in it is trusted until verified. */
+/** Attestations of third parties about checkpoints of a log. None is trusted until verified. */
 export type Attestations = {
   /** The newest checkpoint that witnesses cosigned, with their signature lines. */
   readonly witnessed?: string;

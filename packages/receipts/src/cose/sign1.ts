@@ -100,7 +100,7 @@ export function encodeProtected(header: ProtectedHeader): Uint8Array {
   return encodeCbor(map);
 }
 
-/** What a protected header must have, and nothing else. */
+/** The members of a protected header; others are refused. */
 export type ExpectedHeader = Pick<ProtectedHeader, "type" | "contentType" | "dataStructure">;
 
 /**

@@ -19,7 +19,7 @@ export const RUN_PREDICATE_TYPE: string = pageAddress("receipts/run-statement.md
 
 const HEX_HASH = /^[0-9a-f]{64}$/;
 
-/** What the log's key says about one run. */
+/** The statement of the log's key about one run. */
 export type RunStatement = RunFacts & {
   /** The origin of the log. */
   readonly log: string;

@@ -5,7 +5,7 @@ import type { LogEntry } from "../entry/entry.js";
 /** The ids of a run. A client chooses run ids; with its thread a run is one run. */
 export type RunName = { readonly run_id: string; readonly thread_id?: string };
 
-/** What the entries of a run say together. */
+/** Summary of the entries of a run. */
 export type RunFacts = {
   readonly entries: { readonly count: number; readonly first: number; readonly last: number };
   readonly decisions: {

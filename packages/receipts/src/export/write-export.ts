@@ -31,7 +31,7 @@ export type ExportSource = {
    * not read.
    */
   readonly entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** What third parties attested, of checkpoints up to this size. */
+  /** Attestations of third parties about checkpoints up to this size. */
   readonly attestations?: Attestations | undefined;
   /** Set when the log no longer has its first entries. */
   readonly removed?: RemovedSource | undefined;

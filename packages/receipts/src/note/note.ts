@@ -73,7 +73,7 @@ export function encodeNoteSignature(signature: NoteSignature): string {
 export function encodeNote(note: Note): string {
   if (!isNoteText(note.text)) throw new TypeError("a note text ends in a line feed");
   const { length } = note.signatures;
-  // What could not be read again must not be written.
+  // A note that could not be parsed again must not be written.
   if (length === 0 || length > MAX_NOTE_SIGNATURES) {
     throw new TypeError(`a note has 1 to ${MAX_NOTE_SIGNATURES} signatures`);
   }

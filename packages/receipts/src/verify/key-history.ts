@@ -22,7 +22,7 @@ export async function readText(
   return decodeUtf8(bytes);
 }
 
-/** Checks the key history of an export; without a valid one there are no records. */
+/** Checks the key history of an export; an invalid one gives an empty list. */
 export async function checkKeys(
   reader: ExportReader,
   options: { verifySignature?: SignatureVerifier },

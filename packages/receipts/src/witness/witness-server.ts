@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { ADD_CHECKPOINT, MAX_ADD_CHECKPOINT_BYTES } from "./add-checkpoint.js";
 import type { Witness, WitnessResponse } from "./witness.js";
 
-/** What a witness did since its start. */
+/** Counts of a witness since its start. */
 export type WitnessFigures = {
   /** Responses by status. */
   readonly responses: ReadonlyMap<number, number>;

@@ -43,7 +43,7 @@ export type WitnessReport =
   | { readonly kind: "forgetful"; readonly witness: string; readonly size: number }
   | { readonly kind: "unsaved"; readonly reason: string };
 
-/** What a witness says about a tree that contradicts the store. */
+/** Claim of a witness about a tree that contradicts the store. */
 export type Claim = {
   readonly size: number;
   readonly isProven: boolean;
@@ -81,7 +81,7 @@ type OwnWitness = {
   readonly address: WitnessAddress;
   /** The size that it cosigned last, as far as known. */
   known: number;
-  /** What this process saw it cosign last. */
+  /** Its last cosignature that this process received. */
   cosigned: { size: number; time: number } | undefined;
   submissions: number;
   failures: number;
@@ -284,7 +284,7 @@ export class Witnessing {
     const covered = this.#witnessed?.isEnough === true ? this.#witnessed.size : -1;
     if (size <= covered || size === 0) this.#uncoveredSince = undefined;
     else if (this.#witnessed?.isEnough === true && this.#uncoveredSince !== undefined) {
-      // What was appended before this checkpoint is covered by it.
+      // This checkpoint covers all entries that were appended before it.
       const since = Math.min(startedAt, this.#witnessed.time * 1000);
       this.#uncoveredSince = Math.max(this.#uncoveredSince, since);
     } else this.#uncoveredSince ??= startedAt;

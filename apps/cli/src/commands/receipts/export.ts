@@ -78,7 +78,7 @@ export function registerExport(group: Command): void {
     });
 }
 
-/** Flags of one form of the command are no flags of another. */
+/** Each form of the command has its own flags. */
 function assertForm(directory: string | undefined, flags: Flags, filtered: string[]): void {
   if (flags.inToto !== undefined) {
     if (flags.run === undefined) throw new TypeError("--in-toto is about one run. Fix: add --run");

@@ -10,7 +10,7 @@ import { withGrowth } from "./kept-checkpoint.js";
 const TIMEOUT_MS = 10_000;
 const ID = "witness-newest";
 
-/** What a witness says about a log. */
+/** The newest checkpoint that a witness has of a log. */
 export type WitnessAnswer = { readonly url: string } & Awaited<ReturnType<typeof readNewest>>;
 
 /** Asks witnesses for their newest checkpoint of a log; asked before the log is read, which may grow meanwhile. */

@@ -59,7 +59,7 @@ export function isHolder(
     : holder.principal === client.principal;
 }
 
-/** What other gateways must know about a stream. */
+/** The facts about a stream that other gateways need. */
 export type SharedFacts = {
   readonly holder: HolderFacts;
   /** The grant behind the stream, for a client that has only its ticket. */

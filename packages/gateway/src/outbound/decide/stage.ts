@@ -78,7 +78,7 @@ function judgeWithApprovals(state: RuleState, request: DecisionRequest): Decisio
 
 const NO_EVENT = createEventContext(0);
 
-/** Whether an event is delivered as it is, and no rule spoke against it. */
+/** Whether an event is delivered unchanged and no rule would block it. */
 function isDeliveredWhole({ claim, violations, emitted, decision }: EventContext): boolean {
   if (claim !== undefined || violations !== undefined || emitted !== undefined) return false;
   return decision?.allow === true && decision.observed === undefined;
@@ -129,7 +129,7 @@ class Decider extends PassingStep {
   }
 
   /**
-   * Decides about a delta that has only its text new. A rule that speaks against it makes it an event like any other, and the next one too.
+   * Decides about a delta that has only its text new. A rule that would block it makes it an event like any other, and the next one too.
    */
   #continue(context: EventContext, event: AgUiEvent): void {
     context.decision = evaluateRules(RULES.continued, subjectOf(this.#state, context));

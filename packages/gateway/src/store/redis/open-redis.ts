@@ -100,7 +100,7 @@ function unavailable(reason: string): CountersignError<"ERR_REDIS_UNAVAILABLE"> 
   return new CountersignError("ERR_REDIS_UNAVAILABLE", message, { reason });
 }
 
-/** What went wrong, without what was sent. */
+/** The reason of a failure, without keys and values. */
 function reasonOf(error: unknown): string {
   const { name, message, code } = error as { name?: string; message?: string; code?: string };
   // The first word of a reply is its code: NOAUTH, WRONGPASS, NOPERM, READONLY, OOM.

@@ -26,7 +26,7 @@ function tlsOf({ tls }: RedisOptions): Pick<ClientOptions, "tls"> {
   return { tls: { ca: read(tls.ca), cert: read(tls.cert), key: read(tls.key) } };
 }
 
-/** What all connections have in common: nothing waits or is repeated, because a script is not idempotent. */
+/** Options of all connections. No command waits or is repeated, because a script is not idempotent. */
 function commonOptions(options: RedisOptions, answerMs: number) {
   const { username, password } = options;
   return {

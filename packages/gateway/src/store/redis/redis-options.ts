@@ -1,9 +1,9 @@
 /** The kinds of Redis: one server, servers behind Sentinel, or a Cluster. */
 export type RedisKind = "server" | "sentinel" | "cluster";
 
-/** Where Redis or Valkey is, and how the gateway uses it. */
+/** Address and use of Redis or Valkey. */
 export type RedisOptions = {
-  /** What answers at the addresses. */
+  /** Kind of service at the addresses. */
   readonly kind: RedisKind;
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
   readonly username?: string;
