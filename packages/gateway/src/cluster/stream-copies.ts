@@ -7,7 +7,7 @@ import type { StreamReader } from "../http/resume/stream-reader.js";
 import type { RedisConnections, RedisValue } from "../store/redis/open-redis.js";
 import { readTail } from "./stream-follower.js";
 import { keysOf } from "./stream-names.js";
-import { APPEND, END_ID } from "./stream-scripts.js";
+import { APPEND, END_ID, REMOVE } from "./stream-scripts.js";
 import { END, StreamSeal } from "./stream-seal.js";
 import type { StreamSignal, StreamSignals } from "./stream-signals.js";
 
@@ -97,16 +97,17 @@ export class StreamCopies {
       }
       return;
     }
-    const hasRoom = !isViewer || stream?.hasRoomForViewer === true;
+    // A stream that this gateway no longer has may have been ended by another one: the reader finds the end in Redis.
+    if (copy === undefined || stream === undefined) return;
+    const hasRoom = !isViewer || stream.hasRoomForViewer;
     // An ended stream waits for its readers, but does not need them: its copy has everything.
-    if (stream?.isOver === true && !stream.canResumeFrom(after)) return;
+    if (stream.isOver && !stream.canResumeFrom(after)) return;
     // A signal that is repeated brings no reader back.
-    const former = copy?.readers.get(id);
+    const former = copy.readers.get(id);
     const takesOver = isNew && former === undefined;
     // The signal of a new reader may be lost: a later one counts, unless another connection has the stream by now.
-    const mayAttach =
-      former !== "left" && (takesOver || isViewer || stream?.isDisconnected === true);
-    if (copy === undefined || !stream?.canResumeFrom(after) || !mayAttach || !hasRoom) {
+    const mayAttach = former !== "left" && (takesOver || isViewer || stream.isDisconnected);
+    if (!stream.canResumeFrom(after) || !mayAttach || !hasRoom) {
       this.#options.signals().send(gateway, { kind: "displaced", reader: id });
       return;
     }
@@ -287,8 +288,7 @@ class Copy implements StreamCopy {
     this.close();
     this.#on.removed();
     // One that is left expires by itself.
-    if (!this.#isTaken)
-      void this.#options.redis.command("DEL", ...this.#keys).catch(() => undefined);
+    void this.#options.redis.run(REMOVE, this.#keys, []).catch(() => undefined);
   }
 
   close(): void {

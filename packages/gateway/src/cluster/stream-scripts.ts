@@ -58,6 +58,12 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 'ok'
 `);
 
+/** Removes a copy, unless another gateway claimed or ended it: clients that resume there still need that end. */
+export const REMOVE = createScript(`
+if redis.call('EXISTS', KEYS[3]) == 0 then redis.call('DEL', KEYS[1], KEYS[2]) end
+return 'ok'
+`);
+
 /** Ends a claimed stream. */
 export const FINISH = createScript(`
 local events, facts, taken = KEYS[1], KEYS[2], KEYS[3]
