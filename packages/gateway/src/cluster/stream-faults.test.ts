@@ -159,7 +159,8 @@ test("the end of a finished run removed from Redis: once its gateway is gone, th
   const { first, second, began, copy } = await startStored(3);
   await first.cutOff();
   const entries = await copy.read();
-  await copy.write(entries.slice(0, 3));
+  // How many events an entry has depends on the time: the last two are the end of the stream and the events before it.
+  await copy.write(entries.slice(0, -2));
   const back = await comeBack(second, { id: `${began.frames[0]?.id?.split(".")[0]}.0`, data: "" });
   await back.closed;
   const kept = back.frames.slice(0, -1);
